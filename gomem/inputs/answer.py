@@ -1,4 +1,4 @@
-"""How an answer shows itself: a line at a prompt, a small table in a notebook."""
+"""How a result displays itself: one line at a prompt, a small table in a notebook."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gomem.units import format_bytes, format_seconds, is_unknown
 if TYPE_CHECKING:
     from dataclasses import Field
 
-LINE, VALUE, ROWS = 400, 120, 20  # characters of a line, of a value in it, and rows of a frame
+LINE, VALUE, ROWS = 400, 120, 20  # characters per line and per value, rows per frame
 
 
 class Answer:
-    """A dataclass of numbers, words and frames; with `repr=False`, this is what it looks like."""
+    """Base of dataclasses of numbers, words and frames; with `repr=False`, this is their repr."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -38,14 +38,14 @@ class Answer:
 
 
 def _shown(answer: Answer) -> list[tuple[str, str]]:
-    """The fields that say something, each as a few words."""
+    """Return the fields that are not empty, each as a few words."""
     named = ((field.name, getattr(answer, field.name)) for field in fields(answer))
     said = ((name, _words(name, value)) for name, value in named)
     return [(name, words) for name, words in said if words]
 
 
 def _words(name: str, value: Any) -> str:
-    """A value in a few words; none of what is missing or empty."""
+    """Return a value in a few words; empty if the value is missing or empty."""
     if is_unknown(value) or (isinstance(value, str) and not value):
         return ""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -57,7 +57,7 @@ def _words(name: str, value: Any) -> str:
 
 
 def _number(name: str, value: float) -> str:
-    """A number in the unit that its name ends in."""
+    """Return a number in the unit that its name ends in."""
     if name.endswith("_bytes"):
         return format_bytes(round(value)) if math.isfinite(value) else "none"
     if name.endswith("seconds"):

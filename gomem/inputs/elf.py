@@ -1,4 +1,4 @@
-"""The executable format of Linux and its like: where sections and segments lie in the file."""
+"""The ELF format of Linux and other systems: finds sections and segments in the file."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    # Reads so many bytes at an offset of the file, or fewer at its end.
+    # Reads up to a number of bytes at a file offset; fewer at the end of the file.
     ReadAt = Callable[[int, int], bytes]
 
 ELF = b"\x7fELF"
-EXECUTABLES = (2, 3)  # ELF's types of a program, at a fixed address or anywhere
+EXECUTABLES = (2, 3)  # ELF types of programs: fixed address, position-independent
 MAX_STRING_BYTES = 1 << 22
 MAX_HEADERS = 4096
-LOADED = 1  # ELF's type of a segment that is in memory
+LOADED = 1  # PT_LOAD, a segment that is loaded into memory
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Where a section lies."""
+    """Address, offset and size of a section."""
 
     address: int  # in memory
     offset: int  # in the file
-    size: int  # as the file says, which need not be true
+    size: int  # from the header, so it can be wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Elf:
-    """The parts of an ELF file that are needed, of 32 or 64 bits, in either byte order."""
+    """The parts of an ELF file that gomem needs; 32 or 64 bits, either byte order."""
 
     read: ReadAt
-    order: str  # `<` or `>`
+    order: str  # byte order, `<` or `>`
     wide: bool
 
     @classmethod
     def of(cls, read: ReadAt) -> Elf | None:
-        """None if it is no executable of that form."""
+        """Parse the ELF header; None if it is not an ELF file of a known form."""
         head = read(0, 20)
         if len(head) < 20 or head[:4] != ELF or head[4] not in {1, 2} or head[5] not in {1, 2}:
             return None
@@ -47,12 +47,12 @@ class Elf:
         return cls(read, order, head[4] == 2) if kind in EXECUTABLES else None
 
     def numbers(self, form: str, offset: int) -> tuple[int, ...]:
-        """Numbers of a form at an offset; P is one of the width of an address."""
+        """Unpack numbers of a struct format at an offset; `P` is a number of address width."""
         form = self.order + form.replace("P", "Q" if self.wide else "I")
         return struct.unpack(form, self.read(offset, struct.calcsize(form)))
 
     def section(self, wanted: bytes) -> Section | None:
-        """The section of a name, if there is one."""
+        """Return the section with this name; None if there is none."""
         (table,) = self.numbers("P", 40 if self.wide else 32)
         size, count, names = self.numbers("HHH", 58 if self.wide else 46)
         if count > MAX_HEADERS:
@@ -66,7 +66,7 @@ class Elf:
         return None
 
     def segments(self) -> list[tuple[int, int, int]]:
-        """What is loaded: address, offset in the file, and bytes there."""
+        """Return the loaded segments: address, file offset and size in the file."""
         (table,) = self.numbers("P", 32 if self.wide else 28)
         size, count = self.numbers("HH", 54 if self.wide else 42)
         found = []
@@ -81,7 +81,7 @@ class Elf:
         return found
 
     def memory(self, address: int, length: int) -> bytes:
-        """What is loaded at an address; empty where the file does not have all of it."""
+        """Read memory at an address; empty if the file does not contain all of it."""
         for start, offset, stored in self.segments():
             if start <= address and address + length <= start + stored:
                 return self.read(offset + address - start, length)

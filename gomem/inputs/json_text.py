@@ -1,4 +1,4 @@
-"""JSON as programs dump it: one value, several after one another, or a text that was cut."""
+"""JSON as programs write it: one value, several in a row, or a text that was cut."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BEGINNINGS = (b"{", b"[")
-# What stands in brackets before a shell's prompt, and before a line of the kernel's log.
+# Brackets before a shell prompt, or before a line of the kernel's log.
 NOT_JSON = re.compile(rb"\[(?:[\w.-]+@[^\]\n]*\]| *\d+\.\d+\] \S)")
-INTEGER_DIGITS = 300  # what a float holds, too; Python refuses to read more than 4 300
+INTEGER_DIGITS = 300  # fits a float, too; Python refuses to parse more than 4 300
 
 
-PIECE = 1 << 14  # characters in which a value is looked for first
-MOST_TOLD = 1000  # broken places of one text that are named each
-LONGEST_WORD = 16  # of what an end can cut: `-Infinity`, an escape
+PIECE = 1 << 14  # length of the first piece in which the end of a value is searched
+MOST_TOLD = 1000  # maximum number of broken places reported for a text
+LONGEST_WORD = 16  # the longest token that a cut can break: `-Infinity`, an escape
 UNTERMINATED = "Unterminated string"
 
 
 def whole_number(text: str | bytes) -> float:
-    """An integer; infinite if it has more digits than any count can have."""
+    """Parse an integer; infinite if it has more digits than any count can have."""
     return int(text) if len(text) <= INTEGER_DIGITS else float(text)
 
 
@@ -34,14 +34,14 @@ DECODER = json.JSONDecoder(parse_int=whole_number)
 
 
 def is_json(data: bytes) -> bool:
-    """Whether a text begins as a JSON object or array."""
+    """Whether a text begins like a JSON object or array."""
     text = data.lstrip()
     return text[:1] in BEGINNINGS and NOT_JSON.match(text) is None
 
 
 def first_value(data: bytes) -> tuple[bool, Any]:
-    """Whether a JSON text has a first value, and the value; of an array its first item."""
-    # `(True, None)` for a text that is not JSON at all: then its beginning says nothing either.
+    """Return whether a JSON text begins with a valid value, and that value or its first item."""
+    # `(True, None)` for a text that is not JSON at all: its beginning proves nothing.
     if not is_json(data):
         return True, None
     try:
@@ -52,7 +52,7 @@ def first_value(data: bytes) -> tuple[bool, Any]:
 
 
 def is_one_value(data: bytes) -> bool:
-    """Whether a text is one JSON object or array, from its first character to its last."""
+    """Whether a text is exactly one JSON object or array."""
     if not is_json(data):
         return False
     text = data.decode("utf-8-sig", "replace")
@@ -64,7 +64,7 @@ def is_one_value(data: bytes) -> bool:
 
 
 def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
-    """Every JSON value of a text with its place, and damage where the text is not JSON."""
+    """Return every JSON value of a text with its place, and damage where the text is not JSON."""
     text = data.decode("utf-8-sig", "replace")
     values: list[tuple[str, Any]] = []
     damage: list[Damage] = []
@@ -99,7 +99,7 @@ def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[D
 
 
 def _decoder(repeated: list[str]) -> json.JSONDecoder:
-    """The same decoder; it notes keys that stand more than once in an object."""
+    """Return the usual decoder, which also collects keys that occur more than once in an object."""
 
     def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
@@ -112,17 +112,17 @@ def _decoder(repeated: list[str]) -> json.JSONDecoder:
 
 
 def _of_repeated(keys: list[str], source: str, place: str) -> list[Damage]:
-    """Damage of keys that an object has more than once."""
+    """Return damage for keys that occur more than once in an object."""
     what = "{} stands more than once: the last counts, and files may be mixed up"
-    once = dict.fromkeys(keys)  # a decoder that begins again notes them again
+    once = dict.fromkeys(keys)  # a retried value reports its keys again
     return [Damage(source, place, text(what, Quoted(excerpt(key)))) for key in once]
 
 
 def _decoded(text: str, place: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
-    """The value at a place and where it ends; JSONDecodeError without one.
+    """Return the value at a position, and its end; raises JSONDecodeError if there is none.
 
-    An error costs as much as the text before it, as Python counts its lines: so a piece is tried,
-    and a longer one where what is wrong with it may be its end.
+    An error costs time for all text before it, because Python counts its lines. So a short piece is
+    decoded first, and a longer one only if the error can be caused by the end of the piece.
     """
     length = PIECE
     while True:
@@ -141,7 +141,7 @@ def _decoded(text: str, place: int, decoder: json.JSONDecoder) -> tuple[Any, int
 
 
 def describe_json(values: list[tuple[str, Any]], wanted: Iterable[str]) -> Text:
-    """What was found, and the keys that were wanted, for a message."""
+    """Describe the values found, and the keys wanted, for a message."""
     names = ", ".join(sorted(wanted))
     for _, value in values:
         if isinstance(value, dict):
@@ -151,7 +151,7 @@ def describe_json(values: list[tuple[str, Any]], wanted: Iterable[str]) -> Text:
 
 
 def _keys(value: dict[Any, Any]) -> str:
-    """The first keys of an object, which are whatever somebody called them."""
+    """Return the first keys of an object; they can be any text."""
     return Quoted(", ".join(excerpt(str(key))[:40] for key in list(value)[:4])) or "(none)"
 
 
@@ -162,7 +162,7 @@ def _skip_blank(text: str, place: int) -> int:
 
 
 def what_json_holds(data: bytes) -> str:
-    """The first value of a JSON text in words, for a message."""
+    """Describe the first value of a JSON text, for a message."""
     content = data.decode("utf-8-sig", "replace").lstrip()
     try:
         value, _ = DECODER.raw_decode(content)

@@ -1,6 +1,6 @@
 """The only list of the kinds of input. A file's content decides its kind, never its name alone.
 
-An input is a folder beside this module: `parse.py` turns bytes into columns, `table.py` turns
+An input is a folder next to this module: `parse.py` turns bytes into columns, `table.py` turns
 columns into DataFrames and has the public `read_<input>`. To add an input, add its folder and a
 line in `KINDS`.
 """
@@ -47,42 +47,44 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Readable
 
 MOMENT_SCOPE, CAPTURE_SCOPE = "moment", "whole"
-METRICS_PAGE = "metrics-page"  # a slot of its own: a moment can have one beside the JSON
+# a separate slot, because a moment can also have runtime/metrics in JSON
+METRICS_PAGE = "metrics-page"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of artefact."""
 
-    name: str  # what tables, evidence and messages call it
-    wanted: str  # the same in the words of a message that says what gomem reads
-    # Whether content, with the file's name, is of this kind.
+    name: str  # its name in tables, evidence and messages
+    wanted: str  # its name in messages that list what gomem reads
+    # Whether the content of a file with a name is of this kind.
     recognise: Callable[[bytes, str], bool]
-    reader: str  # the public function that reads it, below `gomem.inputs`
-    # Its frames, by which `gomem table` prints them: the first unless another is named.
+    reader: str  # the public reader, relative to `gomem.inputs`
+    # Its frames, as printed by `gomem table`: the first is the default.
     frames: tuple[str, ...]
-    # Frames of a capture that it fills, each from which of its own. A capture's frame that several
-    # kinds fill takes, in each moment, the first kind in this list's order.
+    # The capture frames that it fills, and the own frame for each. If several kinds fill a capture
+    # frame, each moment uses the first of them in the order of KINDS.
     fills: Mapping[str, str] = field(default_factory=dict)
     scope: str = MOMENT_SCOPE  # whether it belongs to a moment or to the whole capture
-    # What a moment has one of, where that is finer than the kind.
+    # The slot of a file in a moment, if a kind has several slots.
     slot: Callable[[str, Any], str] | None = None
-    words: tuple[str, ...] = ()  # words in file names that tell the kind, and so no moment, apart
-    # Whether it is text that its reader takes out of what people paste it in, such as a fence; a
-    # log's reader has its own way.
+    # words in file names that name the kind, and so do not separate moments
+    words: tuple[str, ...] = ()
+    # Whether the reader also unwraps pasted text, such as a Markdown fence; the log reader has its
+    # own method.
     is_pasted: bool = True
 
     def __reduce__(self) -> tuple[Callable[[str], Kind], tuple[str]]:
-        """By its name, so that what was read can go to another process: a kind is one of KINDS."""
+        """Pickle by name, because a kind is always one of KINDS."""
         return kind_named, (self.name,)
 
     def read(self, readable: Readable, **options: Any) -> Any:
-        """A frozen object whose frames are attributes; FormatError if it cannot be read at all."""
+        """Return the parsed artefact, with frames as attributes; FormatError if unreadable."""
         module, _, name = self.reader.rpartition(".")
         return getattr(import_module(f"gomem.inputs.{module}"), name)(readable, **options)
 
     def schema(self, frame: str) -> tuple[Column, ...]:
-        """The data dictionary of one of its frames, which has the frame's name in capitals."""
+        """Return the data dictionary of one of its frames."""
         table = import_module(f"gomem.inputs.{self.reader.partition('.')[0]}.table")
         return getattr(table, frame.upper())
 
@@ -97,7 +99,7 @@ def _content(looks_like: Callable[[bytes], bool]) -> Callable[[bytes, str], bool
 
 _PROFILE = ("samples", "stacks", "functions", "mappings", "labels", "damage")
 
-# The strictest first, a log last, since anything may stand in one.
+# The strictest first, and logs last, because a log can contain anything.
 KINDS = (
     Kind(
         "cgroup", "a cgroup's memory files", looks_like_cgroup, "cgroup.table.read_cgroup",
@@ -232,7 +234,7 @@ KINDS = (
     ),
 )  # fmt: skip
 BY_NAME = {kind.name: kind for kind in KINDS}
-# What a message asks for where nothing at all is known of a file: what people have at hand.
+# The usual files, listed in a message about a file of which nothing is known.
 WANTED = "a profile, a GC log, MemStats, /metrics, smaps or another file of /proc, or benchmarks"
 _WORDS = frozenset(word for kind in KINDS for word in kind.words)
 _WORD = re.compile(r"[a-z]+")
@@ -240,15 +242,15 @@ FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | _WORDS
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of a name; KeyError if there is none."""
+    """Return the kind with this name; KeyError if there is none."""
     return BY_NAME[name]
 
 
 def kind_of(data: bytes, name: str = "") -> Kind | None:
-    """The kind of an artefact, or None if it is none that gomem reads."""
-    # What somebody pasted is of the kind that it is without its fence, quote marks or prompt. A
-    # damaged artefact is still of its kind as far as its beginning shows it. Where the content is
-    # one bare number, as in a cgroup's files, it is of a kind only if its name says so, too.
+    """Return the kind of an artefact; None if gomem cannot read it."""
+    # Pasted text has the kind of its content, without fence, quote marks or prompt. A damaged
+    # artefact still has the kind that its beginning shows. If the content is a single number, as in
+    # cgroup files, the file name must confirm the kind.
     if not data.strip():
         return None
     kind = next((kind for kind in KINDS if kind.recognise(data, name)), None)
@@ -262,34 +264,34 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
     )
     kind = next(pasted, None)
     if kind is None and looks_like_in_words(data):
-        # Asked last, as its words may stand in a text of any kind.
+        # Last, because its words can occur in a text of any kind.
         return BY_NAME["runtime_lines" if has_more_in_words(data) else "memstats"]
     return _beside_words(data) if kind is None else kind
 
 
 def _beside_words(data: bytes) -> Kind | None:
-    """The kind of a text that says something of memory among all else; None if it does not."""
+    """Return the kind of any text that mentions memory; None if it does not."""
     if has_memory_stats(data):
         return BY_NAME["cgroup"]
     if is_one_value(data):
-        return None  # a document of JSON has names of its own, which are no lines of a log
+        return None  # the names in a JSON document are not lines of a log
     if has_goroutine_counts(data):
         return BY_NAME["runtime_lines"]
     return BY_NAME["cgroup"] if has_totals(data) else None
 
 
 def is_named_as_one(name: str) -> bool:
-    """Whether a file's name says that it is of some kind, whatever its content is."""
+    """Whether a file name contains the name of some kind, whatever the content."""
     return not _WORDS.isdisjoint(_WORD.findall(PurePosixPath(name).name.lower()))
 
 
 def slot_of(kind: Kind, name: str, parsed: Any) -> str:
-    """What a moment has one of: its kind; of profiles and of a cgroup's files one of each."""
+    """Return an artefact's slot in a moment: its kind, or one per profile type or cgroup file."""
     return kind.name if kind.slot is None else kind.slot(PurePosixPath(name).name, parsed)
 
 
 def capture_frames() -> dict[str, tuple[tuple[Kind, str], ...]]:
-    """Frames of a capture by name, with the kinds that fill each, the first choice first."""
+    """Return the capture frames, each with the kinds that can fill it, in order of preference."""
     frames: dict[str, tuple[tuple[Kind, str], ...]] = {}
     for kind in KINDS:
         for name, own in kind.fills.items():
@@ -298,6 +300,6 @@ def capture_frames() -> dict[str, tuple[tuple[Kind, str], ...]]:
 
 
 def readers() -> dict[str, str]:
-    """The public readers, each with the module that it stands in."""
+    """Return the public readers, each with its module."""
     dotted = {kind.reader.rpartition(".")[::2] for kind in KINDS}
     return {name: f"gomem.inputs.{module}" for module, name in dotted}

@@ -1,10 +1,10 @@
-"""What Kubernetes' objects say of a container's memory: its limit, its request, a kill there.
+"""Memory data in Kubernetes objects: a container's limit and request, and OOM kills.
 
 Printed by    kubectl describe     Reason: OOMKilled, Limits: memory: 90Mi, Restart Count: 4
               kubectl get pod      api-5d9c  1/2  OOMKilled  2  5m58s
               YAML, JSON           limits: / memory: 90Mi, "limits": {"memory": "90Mi"}
               jsonpath, -o wide    api map[cpu:200m memory:200Mi]
-None has what the container uses.
+None of these shows the memory used by the container.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import re
 from gomem.inputs.resemblance import Resemblance
 from gomem.text import Quoted, Text, joined, text
 
-NAMED = 3  # containers
+NAMED = 3  # containers shown
 _REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
-# The same as a sentence says it, and no field of JSON or YAML.
+# The limit in a sentence, not in a field of JSON or YAML.
 SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)")
 _ROW = re.compile(rb"^ *(\S{1,253}) +\d+/\d+ +OOM ?Killed +(\d{1,6})\b", re.MULTILINE)
 _RESTARTS = re.compile(rb"^[ \t]*+Restart Count:[ \t]+(\d{1,6})[ \t]*$", re.MULTILINE)
@@ -34,7 +34,7 @@ NO_SIZES = (
 
 
 def described(head: bytes, _: str) -> Resemblance | None:
-    """What Kubernetes says of a container that was killed at its limit, or of its limit alone."""
+    """Describe a container that was killed at its memory limit, or else just the limit."""
     is_described = _REASON.search(head) is not None
     bounds = _bounds(head)
     is_killed = is_described or _ROW.search(head) or (bounds and SAID_KILLED.search(head))
@@ -51,7 +51,7 @@ def described(head: bytes, _: str) -> Resemblance | None:
 
 
 def _bounds(head: bytes) -> dict[str, list[Text]]:
-    """Limits and requests, in the order of the text; of several containers with their names."""
+    """Return limits and requests in the order of the text, with names if there are several."""
     found: dict[str, list[Text]] = {}
     for name, size in _BLOCK.findall(head):
         kind = f"a {name.decode().lower().removesuffix('s')} of"
@@ -66,7 +66,7 @@ def _bounds(head: bytes) -> dict[str, list[Text]]:
 
 
 def _asked(head: bytes) -> str:
-    """What a map stands for, by the command or the line before it."""
+    """Return what a map stands for, from the command or the line before it."""
     asked = {name for name in (b"limits", b"requests") if name in head}
     return f"a {asked.pop().decode().removesuffix('s')} of" if len(asked) == 1 else "memory of"
 
@@ -77,7 +77,7 @@ def _bounds_words(bounds: dict[str, list[Text]]) -> Text:
 
 
 def _restarts(head: bytes) -> Text:
-    """How often it was started again, and which pod it is, where a row or a field says so."""
+    """Return the restart count and the pod, if a row or field has them."""
     row, count = _ROW.search(head), _RESTARTS.search(head)
     if row is not None:
         name = Quoted(row[1].decode("utf-8", "replace"))

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
     from gomem.inputs.goroutines.crash import Crash
 
-HEAD_BYTES = 1 << 16  # enough of a file to know it by
-SHORT_BYTES = 512  # what a server says when it has nothing to give is shorter
+HEAD_BYTES = 1 << 16  # enough to recognise a file
+SHORT_BYTES = 512  # a server's message in place of content is shorter
 SHOWN_BYTES = 8
 _PROSE = frozenset({".md", ".rst", ".adoc"})
-CORE = 4  # ELF's type of a core dump
+CORE = 4  # ET_CORE, a core dump
 
 
 LAZY_LINES = "LazyFree lines"
@@ -70,13 +70,13 @@ _CRASHED = re.compile(
     rb"\A[\s`$#>]{0,8}(?:fatal error: |runtime: )|^runtime: out of memory: cannot allocate",
     re.MULTILINE,
 )
-_THROWN = b"runtime.throw("  # of stacks whose first line is cut off
+_THROWN = b"runtime.throw("  # in stacks whose first line is cut off
 _SHELL = re.compile(rb"\s*(?:\[[\w.-]+@[^\]\n]{1,200}\]|[\w.-]+@[\w.-]+:[^$#\n]{0,200}) ?[$#%] ")
 
-# Lines of an environment, which nobody quotes: any of them may be a secret.
+# Lines of an environment, which are never quoted, because they can contain secrets.
 _VARIABLE = re.compile(rb"\s*(?:(?:export|declare -x|set) )?[A-Za-z_][A-Za-z0-9_]*=")
 
-# What servers say in a line where they have nothing to give.
+# One-line messages of servers that have no content to send.
 _REFUSAL = re.compile(
     rb"\s*(?:[45]\d\d[ :].*|unauthorized|forbidden|not found|bad gateway|access denied|permission "
     rb"denied|unknown profile|unknown endpoint|method not allowed|internal server error|service "
@@ -91,8 +91,8 @@ _ERROR_KEYS = ("error", "message", "msg", "detail", "title", "errors", "reason")
 
 
 def looks_like(head: bytes, name: str) -> Resemblance:
-    """What a file of no kind that gomem reads looks like, by its first `HEAD_BYTES`."""
-    # The name is for a command that the way out gives, and where content says too little.
+    """Return what an unsupported file looks like, from its first `HEAD_BYTES`."""
+    # The name is used in suggested commands, and if the content shows too little.
     head = head[:HEAD_BYTES]
     seen = next((found for look in _LOOKS if (found := look(head, name)) is not None), None)
     if seen is not None:
@@ -133,7 +133,7 @@ def _nothing(head: bytes, _: str) -> Resemblance | None:
 
 
 def _executable(head: bytes, name: str) -> Resemblance | None:
-    """An ELF file; its type, behind the magic and the byte order, tells a core dump."""
+    """Recognise an ELF file; its type field distinguishes a core dump from an executable."""
     if not head.startswith(b"\x7fELF"):
         return None
     kind = int.from_bytes(head[16:18], "big" if head[5:6] == b"\x02" else "little")
@@ -146,7 +146,7 @@ def _executable(head: bytes, name: str) -> Resemblance | None:
 
 @cache
 def _table() -> dict[str, Any]:
-    """What is known of files by their beginnings, compiled, and by their names."""
+    """Return the known file beginnings (compiled) and file names."""
     table = tomllib.loads(text_beside("gomem.inputs", "looks_like.toml"))
     forms = [form | {"begins": re.compile(form["begins"].encode())} for form in table["form"]]
     return table | {"form": forms}
@@ -173,7 +173,7 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
 
 
 def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
-    """What the runtime printed as no memory was left; with stacks below it is a dump."""
+    """Recognise the runtime's out-of-memory message; with stacks below it, it would be a dump."""
     is_crash = _CRASHED.search(head) is not None or _THROWN in head
     crash = crash_of(head) if is_crash else None
     if crash is not None and crash.why == STACK_OVERFLOW:
@@ -189,7 +189,7 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
 
 
 def _overflow(crash: Crash, head: bytes) -> Resemblance:
-    """What the runtime printed as a goroutine's stack reached its limit."""
+    """Describe the runtime's message about a stack that reached its limit."""
     limit = text(" of {}", Bytes(crash.limit_bytes)) if crash.limit_bytes else Text()
     words = (
         "what a Go program printed as a goroutine's stack reached its limit{} (stack overflow): "
@@ -201,7 +201,7 @@ def _overflow(crash: Crash, head: bytes) -> Resemblance:
 
 
 def _pasted_form(head: bytes, name: str) -> Resemblance | None:
-    """A known form behind a prompt, in a fence or quoted; else what a shell has printed."""
+    """Recognise a known form after a prompt, in a fence or quoted; else the output of a shell."""
     looks = (_out_of_memory, _known_form)
     found = (look(plain.data, name) for plain in plain_texts(head) for look in looks)
     seen = next(filter(None, found), None)
@@ -211,7 +211,7 @@ def _pasted_form(head: bytes, name: str) -> Resemblance | None:
 
 
 def _variables(head: bytes, _: str) -> Resemblance | None:
-    """Names and values; what they are is not quoted."""
+    """Recognise environment variables; their values are not quoted."""
     if _VARIABLE.match(head) is None:
         return None
     way_out = "if it is a process's environment, copy /proc/PID/environ as it is"
@@ -219,7 +219,7 @@ def _variables(head: bytes, _: str) -> Resemblance | None:
 
 
 def _metrics_page(head: bytes, _: str) -> Resemblance | None:
-    """A page of metrics, by what most of its names begin with; it has none of Go's."""
+    """Recognise a metrics page without Go metrics, by the most frequent prefix of its names."""
     if not is_page(head):
         return None
     families = families_of(head)
@@ -247,7 +247,7 @@ def _json(head: bytes, _: str) -> Resemblance | None:
 
 
 def _json_error(head: bytes) -> str | None:
-    """What a short object says went wrong, if it says no more than that."""
+    """Return the error message of a JSON object that contains little else."""
     try:
         value = json.loads(head) if len(head) <= 8 * SHORT_BYTES else None
     except (ValueError, RecursionError):
@@ -269,14 +269,14 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
 
 
 def _file(name: str) -> Text:
-    """A file as a command names it; `FILE` where it has no name."""
+    """Return the file name for a command; `FILE` if it has no name."""
     if not name or shlex.quote(name) == name:
         return File(name or "FILE")
     return text("'{}'", File(shlex.quote(name)[1:-1]))
 
 
 def _quoted(line: str) -> Quoted:
-    """Text out of the file, in quotation marks."""
+    """Return text from the file in quotation marks."""
     return Quoted(repr(line))
 
 

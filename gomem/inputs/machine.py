@@ -1,13 +1,13 @@
-"""What a text says of the machine's memory: the head of top, `free`, /proc/meminfo.
+"""The machine's memory in a text: the head of top, `free`, or /proc/meminfo.
 
 top           MiB Mem :  32011.1 total,   1068.4 free,   2239.1 used,  28703.6 buff/cache
               MiB Swap:      0.0 total,      0.0 free,      0.0 used.   1601.3 avail Mem
 free                        total        used        free      shared  buff/cache   available
               Mem:          32011        2239        1068         500       28703        1601
 meminfo       MemTotal:       32779366 kB
-Cache that is not available is tmpfs and shared memory, which nothing can free but their owners:
-the kernel counts what it can reclaim as available (Documentation/filesystems/proc.rst).
-It says nothing of one process.
+Cache that is not available is tmpfs and shared memory, which only their owners can free: the kernel
+counts what it can reclaim as available (Documentation/filesystems/proc.rst).
+The text shows nothing about a single process.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MEMINFO = "/proc/meminfo"
-MIN_HELD_SHARE = 0.5  # of cache that cannot be freed: less is not worth a word
-# A total of free without a unit: fewer MiB are a machine of up to 256 GiB, and in KiB none that
-# runs; more KiB are one of 8 GiB at least. In between it can be either.
+MIN_HELD_SHARE = 0.5  # share of cache that cannot be freed; a smaller one is not mentioned
+# A total of free without a unit: below the first bound it must be MiB (a machine of up to 256 GiB),
+# because no machine has so few KiB. Above the second it must be KiB (at least 8 GiB). In between,
+# both are possible.
 MAX_IN_MIB, MIN_IN_KIB = 1 << 18, 1 << 23
 _UNITS = {b"K": KIB, b"M": MIB, b"G": GIB}
 _TOP = re.compile(
@@ -57,7 +58,7 @@ _ASK_SHARED = "df -h -t tmpfs and ipcs -m have what lies in tmpfs and shared mem
 
 
 def of_the_machine(head: bytes, _: str) -> Resemblance | None:
-    """What top's head, free or meminfo say, where they say how much there is."""
+    """Describe the machine's memory as printed by top, free or meminfo."""
     where, sizes = next(_readings(head), ("", {}))
     if not sizes.get("total"):
         return None
@@ -73,7 +74,7 @@ def of_the_machine(head: bytes, _: str) -> Resemblance | None:
 
 
 def lines_of_the_machine(data: bytes) -> set[int]:
-    """The lines, from 1, of top's head that say it."""
+    """Return the lines, from 1, of top's head about the machine's memory."""
     found = _TOP.search(data)
     if found is None:
         return set()
@@ -108,7 +109,7 @@ def _readings(head: bytes) -> Iterator[tuple[Text | str, dict[str, int]]]:
 
 
 def _unit_of_free(total: bytes) -> int:
-    """In what free counts, by the machine's size, as -m and -k print the same; 0 if unknown."""
+    """Return the unit of free's numbers, guessed from the machine's size; 0 if unknown."""
     if not total.isdigit():
         return 1
     size = int(total)

@@ -1,13 +1,13 @@
-r"""What Markdown puts into lines of evidence: links, bold words, inline code, bars of a table.
+r"""Removes Markdown from lines of evidence: links, bold words, inline code, table bars.
 
-Links        [(*T).Put](https://…)     its text; a page makes one of each function that it can find
-Bold, code   **Alloc** = `5 MiB`       without their marks
-Bullets      - HeapAlloc: 5 MiB        likewise
-Tags         <pre>Name: api</pre>      without those before a line's text and behind it
-Escapes      main.\_Cfunc\_malloc      the character alone
-Tables       | PID | RSS | COMMAND |   cells with blanks between; the rule below the head is empty
-             | function | flat | … |   a function that stands first goes behind its numbers
-Lines keep their number.
+Links        [(*T).Put](https://…)     only its text; some pages link each function
+Bold, code   **Alloc** = `5 MiB`       without the marks
+Bullets      - HeapAlloc: 5 MiB        without the bullet
+Tags         <pre>Name: api</pre>      without the tags before and after a line's text
+Escapes      main.\_Cfunc\_malloc      without the backslash
+Tables       | PID | RSS | COMMAND |   cells separated by spaces; the rule below the header is empty
+             | function | flat | … |   a function in the first cell moves after its numbers
+Line numbers do not change.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _ROW = re.compile(rb"\s*\|.*\|\s*")
 RULE = re.compile(rb"\s*+\|?+(?:\s*+:?-{2,}+:?\s*+\|)++(?:\s*+:?-{2,}+:?\s*+)?")
 _IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum|cum%")
 BETWEEN_CELLS = b"   "
-LEAST_NUMBERS = 4  # in a row whose first cell is a function's name
+LEAST_NUMBERS = 4  # numbers in a row whose first cell is a function's name
 
 
 def without_links(data: bytes) -> bytes:
-    """The text with the words of its links, without their addresses."""
+    """Replace each link by its text."""
     return _LINK.sub(rb"\1", data) if b"](http" in data else data
 
 
 def without_bold_cells(data: bytes) -> bytes:
-    """The text with the words that stand in bold between blanks, without their marks."""
+    """Remove the bold marks around words."""
     return _BOLD_CELL.sub(rb"\1", data) if b"**" in data else data
 
 
 def without_open_bold(lines: list[bytes]) -> list[bytes]:
-    """Lines without the marks of bold text that goes on over several of them."""
+    """Remove the marks of bold text that spans several lines."""
     texts, begun = list(lines), None
     for place, line in enumerate(lines):
         if line.count(b"**") != 1:
@@ -55,7 +55,7 @@ def without_open_bold(lines: list[bytes]) -> list[bytes]:
 
 
 def without_markup(line: bytes) -> bytes:
-    """A line as it was before somebody set it in Markdown."""
+    """Return a line without Markdown."""
     if RULE.fullmatch(line):
         return b""
     if _ROW.fullmatch(line):
@@ -73,7 +73,7 @@ def _cells(row: bytes) -> list[bytes]:
 
 
 def _in_order(cells: list[bytes]) -> list[bytes]:
-    """Cells with the name last, where it stands first and numbers alone follow it."""
+    """Return the cells with the name last, if it is first and only numbers follow it."""
     first, *others = cells
     are_numbers = all(map(_IS_NUMBER.fullmatch, others))
     is_moved = are_numbers and len(others) > LEAST_NUMBERS and not _IS_NUMBER.fullmatch(first)

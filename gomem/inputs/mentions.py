@@ -1,7 +1,7 @@
-"""What a text names that gomem does not read: processes without RSS, sizes in words, a crash.
+"""Memory facts in a text that gomem cannot parse: processes without RSS, sizes in prose, a crash.
 
 Rows          `  371 app      812m S    api -v` of busybox ps, and of its top: VSZ is address space
-              `778m311.3`, where a narrow terminal runs VSZ and its share together
+              `778m311.3`, if a narrow terminal leaves no space between VSZ and its share
 States        `305 chan send`, a list of goroutines by their state
 Cgroups       `memory.current was 2048086016, active_file was 1942446080`
 Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
@@ -11,7 +11,7 @@ Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
 Kills         `the pod is OOMKilled`
 Crashes       `fatal error: runtime: out of memory`, without the stacks that name who asked
 
-It is a refusal's second sentence: what was seen, and the command that gives what is missing.
+They become the second sentence of an error: what was found, and the command for the missing data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from gomem.text import Bytes, Function, Quoted, Share, Text, joined, text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMED = 3  # sizes
+NAMED = 3  # sizes shown
 _STATE = rb"[DIRSTtWXZ][\w<+]{0,4}"
 _BUSYBOX_PS = re.compile(
     rb"^ *(?P<pid>\d{1,10}) +[A-Za-z_][\w.+-]{0,31} +(?P<size>\d{1,9}[mgMG]?) +" + _STATE
@@ -50,7 +50,7 @@ _BUSYBOX_TOP = re.compile(
 _ADDRESS_SPACE = re.compile(
     rb"\b(VSZ|VIRT|vsz|VmSize|VmPeak)[=: \t]{1,20}(\d[\d.]*(?:[kmgKMG]| kB)?)\b"
 )
-# `305 chan send` of a list by state, and a goroutine whose number somebody took out.
+# `305 chan send` in a list by state, or a goroutine without its number.
 _BY_STATE = re.compile(
     rb"^ *(\d{1,9}) (chan (?:send|receive)|select|IO wait|semacquire|sleep|syscall"
     rb"|sync\.[\w.]{1,30}|GC worker \(idle\))(?![\w-])", re.MULTILINE,
@@ -94,19 +94,19 @@ _ASK_PAGE = "gomem reads the whole page, at two times: curl -s http://HOST:PORT/
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """What a text names, and the next step."""
+    """What a text mentions, and the next step."""
 
     what: Text
     way_out: Text
 
     @property
     def sentence(self) -> Text:
-        """Both."""
+        """Both as one sentence."""
         return text("{}; {}", self.what, self.way_out)
 
 
 def mentioned(head: bytes) -> Mention | None:
-    """The first that says most of what a text names; None where it names nothing of memory."""
+    """Return the most informative mention in a text; None if it mentions nothing about memory."""
     seen = next(_mentions(head), None)
     if SAID_KILLED.search(head) is None:
         return seen
@@ -154,7 +154,7 @@ def _where_and_how_many(counted: re.Match[bytes]) -> tuple[bool, int]:
 
 
 def _of_cgroup(head: bytes) -> Iterator[Mention]:
-    """A cgroup's own numbers in sentences."""
+    """Yield a cgroup's numbers in prose."""
     fields = used_in_sentences(head)
     if not fields:
         return
@@ -175,7 +175,7 @@ def _of_cgroup(head: bytes) -> Iterator[Mention]:
 
 
 def _of_sizes(head: bytes) -> Iterator[Mention]:
-    """Sizes in words, a crash among them."""
+    """Yield sizes in prose, and crashes."""
     sizes = list(dict.fromkeys(_decoded(found[0]) for found in _SIZE.finditer(head)))
     rss = _rss_in_words(head)
     named = joined(", ", map(Quoted, sizes[:NAMED]))
@@ -202,7 +202,7 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
 
 
 def _rss_in_words(head: bytes) -> list[str]:
-    """Sizes that a sentence calls RSS."""
+    """Return the sizes that a sentence calls RSS."""
     found = (before or behind for before, behind in _RSS.findall(head))
     return list(dict.fromkeys(_decoded(size) for size in found))
 

@@ -1,4 +1,4 @@
-"""Protobuf messages by a table of their fields: profiles, and what an API is asked."""
+"""Protobuf message classes from tables of their fields: for profiles, and for API requests."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _TYPES = {
 
 
 def message_classes(package: str, messages: Mapping[str, Mapping[str, tuple[int, str]]]) -> Any:
-    """A class for each message, by its name.
+    """Return a class for each message, by its name.
 
     Args:
-        package: A name of their own for these messages.
+        package: A unique package name for these messages.
         messages: By message and field: its number, and its type, which is `string`, `bytes`,
-            `int64` (also of enumerations), or one of the messages; with `[]` behind if repeated.
+            `int64` (also for enumerations), or another message; followed by `[]` if repeated.
     """
     file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package)
     for name, fields in messages.items():

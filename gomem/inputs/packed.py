@@ -1,4 +1,4 @@
-"""A table that is too long to lie in memory as it is: packed column by column, read in pieces."""
+"""A table too long for memory: packed column by column, and read in pieces."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ PLAIN = frozenset({"int64", "float64"})
 
 
 class PackedFrame:
-    """Rows of a frame, packed without loss; they come out again in pieces, or all together.
+    """Rows of a frame, packed without loss; they are read back in pieces, or all together.
 
-    A log's columns repeat themselves: ten million collections take 200 MB packed, 2 GB as a frame.
+    Columns of a log compress well: ten million collections take 200 MB packed, 2 GB as a frame.
     """
 
     def __init__(self, like: pd.DataFrame, min_rows: int = 1) -> None:
-        """Begin without a row, with the columns and types of a frame.
+        """Create an empty table with the columns and types of a frame.
 
-        What is appended waits until there are so many rows, and is a piece together.
+        Appended rows wait until there are `min_rows` of them, and then form a piece.
         """
         self._like = like.iloc[:0]
         self._min_rows = min_rows
         self._pieces: list[tuple[range, dict[str, pa.Buffer]]] = []
-        self._waiting: list[pd.DataFrame] = []  # rows that are too few for a piece
+        self._waiting: list[pd.DataFrame] = []  # rows not packed yet
         self._rows = 0
 
     def append(self, piece: pd.DataFrame) -> None:
-        """Take further rows."""
+        """Append rows."""
         if len(piece):
             self._waiting.append(piece)
             self._rows += len(piece)
@@ -40,7 +40,7 @@ class PackedFrame:
             self._pack()
 
     def _pack(self) -> None:
-        """Pack what waits as one piece."""
+        """Pack the waiting rows as one piece."""
         import pandas as pd
 
         if not self._waiting:
@@ -55,28 +55,28 @@ class PackedFrame:
 
     @property
     def stored_bytes(self) -> int:
-        """Memory that the rows take."""
+        """Memory used by the rows."""
         self._pack()
         return sum(column.size for _, packed in self._pieces for column in packed.values())
 
     @property
     def empty(self) -> bool:
-        """Whether there is no row."""
+        """Whether there are no rows."""
         return self._rows == 0
 
     @property
     def columns(self) -> pd.Index:
-        """Their names."""
+        """The column names."""
         return self._like.columns
 
     def __getitem__(self, column: str) -> pd.Series:
-        """One column, whole."""
+        """Return one complete column."""
         import pandas as pd
 
         return pd.concat([piece[column] for piece in self.pieces([column])])
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
-        """The rows (or columns of them) piece by piece, numbered from 0; at least one piece."""
+        """Yield the rows (or some columns) in pieces, numbered from 0; at least one piece."""
         like = self._like if columns is None else self._like[list(columns)]
         self._pack()
         if self.empty:
@@ -85,7 +85,7 @@ class PackedFrame:
             yield _frame(rows, packed, like)
 
     def row(self, place: int) -> pd.Series:
-        """The row at a place, from 0; IndexError where there is none."""
+        """Return the row at a position, from 0; raises IndexError if there is none."""
         self._pack()
         for rows, packed in self._pieces:
             if place in rows:
@@ -93,14 +93,14 @@ class PackedFrame:
         raise IndexError(place)
 
     def whole(self) -> pd.DataFrame:
-        """All rows as one frame, in all the memory that it takes."""
+        """Return all rows as one frame, uncompressed."""
         import pandas as pd
 
         return pd.concat(list(self.pieces())).reset_index(drop=True)
 
 
 def _frame(rows: range, packed: dict[str, pa.Buffer], like: pd.DataFrame) -> pd.DataFrame:
-    """The columns of a piece that a frame has, with its types."""
+    """Unpack a piece, with the columns and types of a frame."""
     import pandas as pd
 
     arrays = {name: _unpacked(packed[name], like[name].dtype) for name in like.columns}
@@ -110,10 +110,10 @@ def _frame(rows: range, packed: dict[str, pa.Buffer], like: pd.DataFrame) -> pd.
 def _packed(column: pd.Series) -> pa.Buffer:
     import pyarrow as pa
 
-    # A plain number is kept as it is, NaN too: so it comes out again without being looked at.
+    # Plain numbers, including NaN, are stored as they are, so that unpacking need not inspect them.
     plain = column.to_numpy() if str(column.dtype) in PLAIN else column
     array = pa.array(plain, from_pandas=plain is column)
-    if isinstance(array, pa.ChunkedArray):  # of texts that were put together
+    if isinstance(array, pa.ChunkedArray):  # concatenated texts
         array = array.combine_chunks()
     batch = pa.record_batch([array], names=[""])
     sink = pa.BufferOutputStream()
@@ -124,7 +124,7 @@ def _packed(column: pd.Series) -> pa.Buffer:
 
 
 def _unpacked(buffer: pa.Buffer, dtype: Any) -> Any:
-    """A column as an array, which takes the index of its frame."""
+    """Return a column as an array, without an index."""
     import pyarrow as pa
 
     reader = pa.ipc.open_stream(buffer, options=pa.ipc.IpcReadOptions(use_threads=False))

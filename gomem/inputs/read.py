@@ -1,4 +1,4 @@
-"""Read an artefact by its content, or say what a file of no known kind looks like."""
+"""Reads an artefact according to its content, or describes a file of no known kind."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def read(readable: Readable) -> WithDamage:
     """Read an artefact of any kind: a path, bytes, or a binary file object.
 
-    What it is, its content says; so it gives what that kind's reader does, such as `Profile` or
-    `Smaps`. FormatError where it is of no kind that gomem reads, or cannot be read at all.
+    Its content decides the kind; the result is that of the kind's reader, such as `Profile` or
+    `Smaps`. Raises FormatError if gomem does not read this kind, or cannot read the file at all.
     """
     source = open_source(readable)
     kind = kind_of(source.data, source.name)
@@ -33,8 +33,8 @@ def read(readable: Readable) -> WithDamage:
 def read_artefact(kind: Kind, source: Source, **options: Any) -> WithDamage:
     """Read one artefact of a known kind, with its reader's own options, such as `progress`.
 
-    FormatError where it cannot be read at all; also where its reader fails unforeseen, so that one
-    file never takes the others with it.
+    Raises FormatError if it cannot be read at all, or if the reader fails unexpectedly, so that one
+    file never stops the reading of others.
     """
     try:
         return kind.read(source, **options)
@@ -49,7 +49,7 @@ def read_artefact(kind: Kind, source: Source, **options: Any) -> WithDamage:
 
 
 def not_an_artefact(data: bytes, source: str) -> Damage:
-    """Why a file of unknown kind was passed over: what it looks like, and what to do instead."""
+    """Return why a file of unknown kind was skipped: what it looks like, and what to do instead."""
     seen = looks_like(data, source)
     if not seen.known:
         return Damage(source, "", text("{}; wanted {}", seen.what, WANTED), seen.text)

@@ -1,4 +1,4 @@
-"""What a file that gomem does not read looks like: the answer of every look."""
+"""What an unsupported file looks like: the result type of all recognisers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ class Resemblance:
     """What a file looks like."""
 
     what: str  # a noun phrase, such as `a Git LFS pointer`
-    way_out: str = ""  # what to do instead, as a clause; empty where nothing more is known
-    known: bool = True  # whether the file was recognised; else `what` only tells text from binary
-    text: str = ""  # its first line, where it is text of no known kind
-    is_stand_in: bool = False  # whether it is what is left, or was sent, in place of a file
-    is_evidence: bool = False  # whether it says something of memory, though gomem does not read it
+    way_out: str = ""  # what to do instead, as a clause; empty if unknown
+    # whether the file was recognised; if not, `what` only distinguishes text from binary
+    known: bool = True
+    text: str = ""  # its first line, if it is text of no known kind
+    # whether it replaces the file: a remnant, or a message sent in its place
+    is_stand_in: bool = False
+    is_evidence: bool = False  # whether it has information on memory, though gomem does not read it
 
     @property
     def is_unknown_binary(self) -> bool:
-        """Whether nothing at all is known of it, so that it may be a damaged file of any kind."""
+        """Whether nothing is known about it, so that it can be a damaged file of any kind."""
         return not (self.known or self.text)
 
     @property
     def sentence(self) -> str:
-        """What it is and the way out, as a message has them."""
+        """What it is and what to do instead, as one sentence."""
         return text("{}; {}", self.what, self.way_out) if self.way_out else self.what

@@ -1,4 +1,4 @@
-"""What GODEBUG=schedtrace prints: how many goroutines wait for a processor, and whether more do.
+"""GODEBUG=schedtrace output: the length of the run queue, and whether it grows.
 
 Form          SCHED 659842ms: gomaxprocs=48 idleprocs=0 threads=141 … runqueue=5215 [0 0 84 …]
 """
@@ -17,7 +17,7 @@ _LINE = re.compile(
 
 
 def schedule_words(data: bytes) -> Text:
-    """How the shared run queue moves and whether a processor is idle; empty for less than two."""
+    """Describe the global run queue and idle processors; empty for fewer than two lines."""
     rows = [tuple(map(int, row)) for row in _LINE.findall(data)]
     if len(rows) < 2 or not max(row[4] for row in rows):
         return Text()

@@ -1,4 +1,4 @@
-"""How a table says what its columns are: name, dtype, unit, a sentence. The dictionary is code."""
+"""Describes the columns of a table: name, dtype, unit, meaning. The data dictionary is code."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 _NUMBER_UNITS = ("count", "fraction", "address", "Hz", "ratio")
 UNITS = frozenset({"", "B", "B/s", "s", "ns", "pages", *_NUMBER_UNITS})
-_PLAIN = frozenset({"bool", "float64", "int64"})  # NumPy's own, of which an array is enough
+_PLAIN = frozenset({"bool", "float64", "int64"})  # NumPy dtypes for which a plain array is enough
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of a table."""
 
-    name: str  # Go's, the kernel's or pprof's own name, else ours with the unit at the end
-    dtype: str  # the pandas dtype: `Int64` and `boolean` where a value can be missing
+    name: str  # Go's, the kernel's or pprof's own name, else gomem's, which ends in the unit
+    dtype: str  # the pandas dtype: `Int64` and `boolean` if values can be missing
     unit: str  # one of `UNITS`; empty for names, times and flags
     means: str  # one sentence, with the resolution if it is coarser than the unit
-    # Of text what kind of name it is, which says what a redacted output shows of it: words of ours,
-    # of Go or of the kernel; or a sentence that has parts, where that is `Text`.
+    # For text columns: whose words they are (gomem's, Go's, the kernel's), which decides what
+    # redacted output shows. `Text` is a sentence with parts.
     holds: type[Text] | None = None
 
 
-# Dtype and unit of many columns.
+# Dtype and unit of common columns.
 SECONDS, FRACTION, TEXT = ("float64", "s"), ("float64", "fraction"), ("str", "")
 
 
 class Dictionary(dict[str, dict[str, str]]):
-    """What a frame carries in `attrs["columns"]`, by column: unit, sentence, of text what it holds.
+    """A frame's `attrs["columns"]`: by column its unit, its meaning, and the type of text.
 
-    pandas copies `attrs` with each operation; this one is shared, and never changed.
+    pandas copies `attrs` with each operation; this object is shared instead, and never changes.
     """
 
     def __deepcopy__(self, memo: object) -> Dictionary:
@@ -52,7 +52,7 @@ class Dictionary(dict[str, dict[str, str]]):
 
 @lru_cache(maxsize=256)
 def dictionary_of(schema: tuple[Column, ...]) -> Dictionary:
-    """The dictionary of a table's columns."""
+    """Return the data dictionary of a schema."""
     return Dictionary({column.name: _entry(column) for column in schema})
 
 
@@ -62,23 +62,23 @@ def _entry(column: Column) -> dict[str, str]:
 
 
 def maker_of(entry: Mapping[str, str] | None) -> Callable[[Any], Any]:
-    """What makes a value of a column what it is, by the column's entry in the dictionary."""
+    """Return the function that gives a value its type of text, by its dictionary entry."""
     return _maker(KINDS[(entry or {}).get("holds", Words.__name__)])
 
 
 def made_by(column: Column) -> Callable[[Any], Any]:
-    """The same by the column."""
+    """Return the function that gives a value its type of text, by its column."""
     return _maker(column.holds or Words)
 
 
 def as_it_is(value: Any) -> Any:
-    """What makes of words, and of a number, nothing else."""
+    """Return the value unchanged: plain words or a number."""
     return value
 
 
 @cache
 def _maker(kind: type[Text]) -> Callable[[Any], Any]:
-    """A sentence that has lost its parts is text of whoever wrote it."""
+    """A sentence that has become a plain string counts as a quotation."""
     if kind is Words:
         return as_it_is
     make = Quoted if kind is Text else kind
@@ -94,9 +94,9 @@ COLUMNS = (
 
 
 def columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """What the columns of a frame mean: `column`, `dtype`, `unit`, `means`, in the frame's order.
+    """Return the data dictionary of a frame: `column`, `dtype`, `unit`, `means`, in frame order.
 
-    A frame of gomem's carries its dictionary through pandas' operations, as these keep `attrs`.
+    A frame of gomem keeps its dictionary in pandas operations, because these keep `attrs`.
     """
     told, nothing = frame.attrs.get("columns", {}), {"unit": "", "means": ""}
     said = ((name, dtype, told.get(name, nothing)) for name, dtype in frame.dtypes.items())
@@ -107,12 +107,13 @@ def columns(frame: pd.DataFrame) -> pd.DataFrame:
 def build(
     columns: Mapping[str, Any], schema: Iterable[Column], *, copy: bool = True
 ) -> pd.DataFrame:
-    """Lay columns out as a typed frame; a column that the artefact does not have is all `<NA>`.
+    """Build a typed frame from columns; a column missing in the artefact is all `<NA>`.
 
-    Columns are of one length: NumPy arrays, masked where values can be missing, or lists. Without
-    `copy` the frame takes the arrays that fit. ValueError over one that the schema does not name.
+    Columns have equal length: NumPy arrays, masked if values can be missing, or lists. Without
+    `copy` the frame shares arrays that fit. Raises ValueError for a column that is not in the
+    schema.
     """
-    import pandas as pd  # half a second: what names columns need not make a frame of them
+    import pandas as pd  # takes half a second, and code that only names columns does not need it
 
     schema = tuple(schema)
     unknown = set(columns) - {column.name for column in schema}
@@ -129,18 +130,19 @@ def build(
 
 
 def build_rows(rows: Iterable[Sequence[Any]], schema: Iterable[Column]) -> pd.DataFrame:
-    """Lay rows, in the schema's order and with None for what is missing, out as a typed frame."""
+    """Build a typed frame from rows in schema order, with None for missing values."""
     rows, schema = list(rows), tuple(schema)
     columns = {column.name: [row[place] for row in rows] for place, column in enumerate(schema)}
     return build(columns, schema)
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows as plain values by column, None for what is missing.
+    """Return a frame's rows as plain values by column, with None for missing values.
 
-    Names are what the frame's dictionary says they are, so that a sentence knows them as its parts.
+    Names get their column's text type (`Column.holds`), so that sentences built from them keep them
+    as parts.
     """
-    # What `to_dict("records")` gives, in a third of its time where the frame is small.
+    # The same as `to_dict("records")`, in a third of its time for small frames.
     import pandas as pd
 
     def plain(value: Any) -> Any:
@@ -162,7 +164,7 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def empty(schema: Iterable[Column]) -> pd.DataFrame:
-    """A frame of no rows with the columns and types of a full one."""
+    """Return an empty frame with the schema's columns and types."""
     return build({}, schema)
 
 
@@ -177,14 +179,14 @@ DAMAGE = (
 
 
 def damage_table(damage: Iterable[Damage]) -> pd.DataFrame:
-    """Damage as rows, in the order it was met."""
+    """Convert damage to rows, in the order of its discovery."""
     return build_rows(
         ((place.source, place.where, place.what, place.text) for place in damage), DAMAGE
     )
 
 
 class WithDamage:
-    """What a reader gives: frames as attributes, and beside them what could not be read."""
+    """Base of reader results: frames as attributes, and the damage."""
 
     damaged: tuple[Damage, ...]
 
@@ -196,12 +198,12 @@ class WithDamage:
 
 @dataclass(frozen=True)
 class Frames(WithDamage):
-    """The frames of one artefact, the most telling first; `damaged` is what could not be read."""
+    """The frames of one artefact, the most informative first; `damaged` is what was unreadable."""
 
     damaged: tuple[Damage, ...] = field(default=(), kw_only=True)
 
     def _repr_html_(self) -> str:
-        """The first frame; one that is a single row stands upright."""
+        """Return the first frame as HTML; a single row is transposed."""
         frame = getattr(self, fields(self)[1].name)
         if len(frame) == 1:
             return frame.T.to_html(escape=True, header=False)
@@ -209,14 +211,14 @@ class Frames(WithDamage):
 
 
 def _said(values: Any, column: Column) -> Any:
-    """A column's values; sentences with their parts, which a plain string has none of."""
+    """Return a column's values; plain strings in a column of sentences become `Text`."""
     if column.holds is not Text or values is None:
         return values
     return [Text(value) if isinstance(value, str) else value for value in values]
 
 
 def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:
-    """A column for a frame: an array where that says all, as a series takes long to make."""
+    """Return a column for a frame: an array if that is enough, as a series is slow to create."""
     import pandas as pd
 
     if values is None:
@@ -235,7 +237,7 @@ def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:
 
 
 def _of_list(values: list[Any], dtype: str) -> Any:
-    """The array of a list; None where a series has to say what it can become."""
+    """Return the array of a list; None if pandas must infer or convert values."""
     import pandas as pd
 
     if dtype in _PLAIN:
@@ -253,7 +255,7 @@ def _of_list(values: list[Any], dtype: str) -> Any:
 
 
 def texts(values: list[Any]) -> Any:
-    """What pandas calls `str`: from Arrow, as pandas looks at each value first."""
+    """Return pandas' `str` array via Arrow, because pandas itself checks each value."""
     import pandas as pd
     import pyarrow as pa
 
@@ -261,12 +263,12 @@ def texts(values: list[Any]) -> Any:
     try:
         arrow = pa.array(values, pa.large_string(), from_pandas=True)
     except (pa.ArrowTypeError, pa.ArrowInvalid):
-        return pd.array(values, dtype=text)  # not all are text
+        return pd.array(values, dtype=text)  # some are not text
     return pd.arrays.ArrowStringArray(arrow, dtype=text)
 
 
 def _missing(dtype: str, rows: int) -> Any:
-    """A column of which nothing is known; ValueError if its dtype cannot say so."""
+    """Return an all-missing column; raises ValueError if its dtype has no missing value."""
     import pandas as pd
 
     if rows and not _can_be_missing(dtype):
@@ -279,7 +281,7 @@ def _missing(dtype: str, rows: int) -> Any:
         return _of_list([None] * rows, dtype)
     if not rows:
         return pd.Series([], dtype=dtype)
-    nothing = [None] * rows if dtype == "object" else None  # a list is slow, and only needed there
+    nothing = [None] * rows if dtype == "object" else None  # a list is slow, so only if needed
     return pd.Series(nothing, index=pd.RangeIndex(rows), dtype=dtype)
 
 

@@ -1,7 +1,7 @@
-"""Lines of a log or a script that repeat one size of memory: `alloc: 349264`, `VmRSS: (1; 2; +1)`.
+"""Lines of a log or script that repeat one memory size: `alloc: 349264`, `VmRSS: (1; 2; +1)`.
 
-They are named, not read: nothing says what the number is of, or in which unit. Only VmRSS is known,
-which /proc/PID/status has in kB.
+gomem only reports them: the meaning and the unit of the number are unknown. Only VmRSS is known: in
+/proc/PID/status it is in kB.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 IN_KIB = "VmRSS"
-FIRST_GC = 4 * MIB  # GOGC=100: the heap at which the first GC runs
+FIRST_GC = 4 * MIB  # the heap at which the first GC runs with GOGC=100
 ALLOCATED = frozenset({"alloc", "heapalloc"})
 _ASK = (
     "one size does not say what holds it: GODEBUG=gctrace=1 logs each GC with the live heap, "
@@ -31,7 +31,7 @@ _ASK = (
 
 
 def series_of_sizes(head: bytes, _: str) -> Resemblance | None:
-    """What lines say that repeat one size, the name with the most lines."""
+    """Describe the repeated size with the most lines."""
     found: defaultdict[tuple[str, str], list[list[float]]] = defaultdict(list)
     for line in _LINE.finditer(head):
         unit = (line["unit"] or b"").strip().decode()
@@ -47,7 +47,7 @@ def series_of_sizes(head: bytes, _: str) -> Resemblance | None:
 
 
 def _words(name: str, unit: str, sizes: list[float], count: int) -> Text:
-    """From where to where they go, how much of a rise the first half has."""
+    """Describe first and last size, and how much of a rise is in the first half."""
     first, last, most = sizes[0], sizes[-1], max(sizes)
     half = sizes[len(sizes) // 2]
     words = "{} of {}: from {} to {}"
@@ -66,7 +66,7 @@ def _words(name: str, unit: str, sizes: list[float], count: int) -> Text:
 
 
 def _size(size: float, name: str, unit: str) -> Text:
-    """A size as it is printed; of VmRSS in bytes, whose unit is known."""
+    """Return a size as printed; VmRSS in bytes, because its unit is known."""
     if name == IN_KIB and not unit:
         return text("{}", Bytes(round(size * KIB)))
     return text("{}", Quoted(f"{size:.15g}{' ' if unit else ''}{unit}"))

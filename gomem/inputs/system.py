@@ -1,6 +1,6 @@
-"""Which operating system does a pasted text speak of, where it is not Linux?
+"""Which operating system is a pasted text about, if it is not Linux?
 
-Only a text that names one and nothing of Linux says so: many compare two of them.
+A text that names two systems, or mentions Linux, is left out: it may compare them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HEAD_BYTES = 1 << 16
 
 
 def system_of(data: bytes) -> str:
-    """The one system that a text names; empty where it names none, several, or Linux."""
+    """Return the one system that a text names; empty if none, several, or Linux."""
     head = data[:HEAD_BYTES]
     found = [name for name, form in _NAMED.items() if form.search(head)]
     return found[0] if len(found) == 1 and _LINUX.search(head) is None else ""

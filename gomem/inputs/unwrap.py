@@ -47,22 +47,22 @@ if TYPE_CHECKING:
 
 Parsed = TypeVar("Parsed")
 
-MAX_BYTES = 1 << 26  # what people paste is shorter, and all of its lines are held at once
+MAX_BYTES = 1 << 26  # pasted text is shorter, and all of its lines are in memory
 GO_TEST = "go-test"
-LAYERS = 8  # wrappers around each other: a quoted fence of a CI log has three
-SAMPLE_LINES = 50  # that say which wrapper there is
-HEAD_BYTES = 1 << 20  # in which an artefact must begin, to be recognised
+LAYERS = 8  # nested wrappers: a quoted fence in a CI log has three
+SAMPLE_LINES = 50  # lines that decide which wrapper there is
+HEAD_BYTES = 1 << 20  # searched for the start of an artefact
 
 CHARACTERS = (
     *((b"\xef\xbb\xbf", b""), (b"\r\n", b"\n"), (b"\xc2\xa0", b" "), (b"\xe2\x80\xaf", b" ")),
     *((b"\xe2\x80\x8b", b""), (b"&nbsp;", b" "), (b"&gt;", b">"), (b"&lt;", b"<")),
     *((b"&quot;", b'"'), (b"&#34;", b'"'), (b"&#39;", b"'"), (b"&amp;", b"&")),
 )
-CURLED = re.compile(rb"\xe2\x80[\x9c\x9d]")  # quotation marks, by word processors
+CURLED = re.compile(rb"\xe2\x80[\x9c\x9d]")  # quotation marks of word processors
 COLOUR = re.compile(rb"\x1b\[[0-9;]*[mK]")
 QUOTE = re.compile(rb" {0,3}> ?")
 FENCE = re.compile(rb"\s*(?:`{3,}|~{3,})[^`]*")
-# Tags alone, or a heading in them: `<details><summary>pmap 7</summary><pre>`.
+# HTML tags alone, or with a heading: `<details><summary>pmap 7</summary><pre>`.
 TAG = re.compile(
     rb"\s*</?[A-Za-z][^<>]{0,200}>(?:\s*</?[A-Za-z][^<>]{0,200}>){0,9}\s*"
     rb"|\s*<(?:details|summary|pre|code|p|h\d)\b[^\n]{0,400}</summary>"
@@ -80,9 +80,9 @@ PROMPT = re.compile(
     rb"(?:\([\w.-]{1,50}\) )?(?:" + _WHERE + rb" ?[$#%]|\$|%|\xe2\x9d\xaf|PS [^>\n]{1,200}>)"
     rb"(?: [^\n]{0,1000})?|# ?(?:" + _COMMAND + rb")?"
 )  # fmt: skip
-NAMED = rb"==> [^\n]{1,500} <=="  # as head and tail name each of several files
+NAMED = rb"==> [^\n]{1,500} <=="  # file names as printed by head and tail
 COMMAND = re.compile(rb"\s*" + _COMMAND + rb"|" + NAMED)
-MARKS = re.compile(rb"[$#%>`~\xe2]")  # one of which is in every line that a shell or a fence adds
+MARKS = re.compile(rb"[$#%>`~\xe2]")  # every line added by a shell or fence has one of them
 
 _UNREAD = "what follows another command is not read here; save it to a file of its own"
 
@@ -92,26 +92,26 @@ class PlainText:
     """A text without its wrapper."""
 
     data: bytes  # the text
-    # Line of the file for each of its lines; None where they are the file's own.
+    # The file's line number of each line; None if they are unchanged.
     numbers: NDArray[np.int64] | None = None
-    # Line of the file from which on another command's output follows, if one does.
+    # The file's line from which another command's output follows, if there is one.
     left_out: int | None = None
 
     def place(self, where: str) -> str:
-        """`line 3` of the text as the file has it."""
+        """Convert `line 3` of the text to the line in the file."""
         word, _, number = where.partition(" ")
         if self.numbers is None or word != "line" or not is_digits(number):
             return where
         return f"line {self.lines(np.array([int(number)]))[0]}"
 
     def lines(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Lines of the text, from 1, as the file has them."""
+        """Convert line numbers of the text, from 1, to those of the file."""
         if self.numbers is None or not len(self.numbers):
             return numbers
         return self.numbers[np.clip(numbers, 1, len(self.numbers)) - 1]
 
     def placed(self, damage: Sequence[Damage], source: str) -> list[Damage]:
-        """Damage of the text with its place in the file, and what of the file was left out."""
+        """Return damage with its place in the file, and the parts of the file left out."""
         found = [replace(fault, where=self.place(fault.where)) for fault in damage]
         if self.left_out is not None:
             found.append(Damage(source, f"line {self.left_out}", _UNREAD))
@@ -120,7 +120,7 @@ class PlainText:
 
 @dataclass(frozen=True)
 class _Lines:
-    """Lines without their ends, with the number that each has in the file."""
+    """Lines without newlines, with their line numbers in the file."""
 
     texts: list[bytes]
     numbers: list[int]
@@ -139,7 +139,7 @@ class _Lines:
 
 
 def plain_texts(data: bytes) -> Iterator[PlainText]:
-    """The text without its outermost wrapper, without the next, and so on."""
+    """Yield the text without its outermost wrapper, then without the next one, and so on."""
     if len(data) > MAX_BYTES or b"\0" in data[:4096]:
         return
     seen = data
@@ -156,10 +156,10 @@ def read_plain(
     looks_like: Callable[[bytes], bool],
     parse: Callable[..., tuple[Parsed, list[Damage]]],
 ) -> tuple[Parsed, tuple[Damage, ...], PlainText]:
-    """Parse a text; without its wrapper if it is of its kind only so, or has less damage.
+    """Parse a text, or its unwrapped form if only that is of the kind, or has less damage.
 
-    What the parser gives; the artefact's damage, and the parser's placed in the file; and the text
-    that was parsed. FormatError is the parser's, over the artefact as it lies there.
+    Returns the parser's result, the damage with places in the file, and the text that was parsed.
+    Raises the parser's FormatError for the unchanged artefact.
     """
     best: tuple[Parsed, list[Damage], PlainText] | None = None
     refused: FormatError | None = None
@@ -182,13 +182,13 @@ def read_plain(
 
 
 def _candidates(data: bytes, looks_like: Callable[[bytes], bool]) -> Iterator[PlainText]:
-    """The artefact as it lies there, which is the rule; then its texts that are of the kind."""
+    """Yield the unchanged artefact, which usually works; then its unwrapped forms of the kind."""
     yield PlainText(without_links(data))
     yield from (text for text in plain_texts(data) if looks_like(text.data))
 
 
 def plain_characters(data: bytes) -> bytes:
-    """The text without the characters that editors, browsers and terminals add."""
+    """Remove the characters that editors, browsers and terminals add."""
     for old, new in CHARACTERS:
         if old in data:
             data = data.replace(old, new)
@@ -210,11 +210,12 @@ def _peeled(data: bytes) -> Iterator[_Lines]:
 
 
 def _wrapped(lines: _Lines) -> _Lines | None:
-    """Without what most lines have around them; those that lack it stay as they are."""
+    """Remove the wrapper that most lines have; other lines are unchanged."""
     wrapper = _most(lines, _wrapper_of)
     if wrapper is None:
         return None
-    pieces: dict[str, list[tuple[int, bytes]]] = {}  # packages tested at once print in between
+    # output of packages tested in parallel is interleaved
+    pieces: dict[str, list[tuple[int, bytes]]] = {}
     stored = ((n, text + b"\n") for n, text in zip(lines.numbers, lines.texts, strict=True))
     if wrapper == GO_TEST:
         for number, line in stored:
@@ -233,7 +234,7 @@ def _wrapper_of(line: bytes) -> str | None:
 
 
 def _tested(line: bytes) -> tuple[str, bytes]:
-    """The package that a record of `go test -json` is of, and what that printed."""
+    """Return the package of a `go test -json` record, and its output."""
     record = json_object(line)
     if record is None:
         return "", line if line.strip() else b""
@@ -242,14 +243,14 @@ def _tested(line: bytes) -> tuple[str, bytes]:
 
 
 def _most(lines: _Lines, kind_of: Callable[[bytes], str | None]) -> str | None:
-    """The kind that most of the first lines are of."""
+    """Return the kind that most of the first lines have."""
     sample = [text for text in lines.texts if text.strip()][:SAMPLE_LINES]
     kind, count = max(Counter(map(kind_of, sample)).items(), key=itemgetter(1), default=(None, 0))
     return kind if 2 * count > len(sample) else None
 
 
 def _joined(lines: _Lines, streams: Iterable[Iterable[tuple[int, bytes]]]) -> _Lines:
-    """The lines of streams that come in pieces, each by the piece that it begins in."""
+    """Join the pieces of each stream to lines, in the order of their first pieces."""
     texts: list[bytes] = []
     numbers: list[int] = []
     for pieces in streams:
@@ -265,7 +266,7 @@ def _joined(lines: _Lines, streams: Iterable[Iterable[tuple[int, bytes]]]) -> _L
 
 
 def _fenced(lines: _Lines) -> _Lines | None:
-    """The longest text in a fence, if it is most of the file: a README's example is not it."""
+    """Return the longest text in a fence, if it is most of the file, unlike a README's example."""
     marks = [place for place, text in enumerate(lines.texts) if FENCE.fullmatch(text)]
     if not marks:
         return None
@@ -277,7 +278,7 @@ def _fenced(lines: _Lines) -> _Lines | None:
 
 
 def _quoted(lines: _Lines) -> _Lines | None:
-    """Without the quote marks that most lines have, from the first quoted line to the last."""
+    """Remove the quote marks that most lines have, from the first quoted line to the last."""
     quoted = [place for place, text in enumerate(lines.texts) if QUOTE.match(text)]
     if 2 * sum(len(lines.texts[place].strip()) for place in quoted) <= lines.size:
         return None
@@ -286,27 +287,27 @@ def _quoted(lines: _Lines) -> _Lines | None:
 
 
 def _indented(lines: _Lines) -> _Lines | None:
-    """Without the blanks that all lines begin with."""
+    """Remove the indentation that all lines share."""
     filled = [text for text in lines.texts if text.strip()]
     shared = min((len(text) - len(text.lstrip(b" \t")) for text in filled), default=0)
     return replace(lines, texts=[text[shared:] for text in lines.texts]) if shared else None
 
 
 def _straight(lines: _Lines) -> _Lines | None:
-    """With straight quotation marks."""
+    """Replace curly quotation marks by straight ones."""
     text = b"\n".join(lines.texts)
     straight = CURLED.sub(b'"', text)
     return None if straight == text else replace(lines, texts=straight.split(b"\n"))
 
 
 def _unmarked(lines: _Lines) -> _Lines | None:
-    """Without Markdown."""
+    """Remove Markdown."""
     texts = [without_markup(text) for text in lines.texts]
     return None if texts == lines.texts else replace(lines, texts=texts)
 
 
 def _unprefixed(lines: _Lines) -> _Lines | None:
-    """Without what most lines begin with, in one shape; those that lack it stay as they are."""
+    """Remove the prefix that most lines share; other lines are unchanged."""
     sample = [text for text in lines.texts if text.strip()][:SAMPLE_LINES]
     prefix = shared_prefix(sample)
     if prefix is None:
@@ -320,7 +321,7 @@ _PEELS: tuple[Callable[[_Lines], _Lines | None], ...] = (
 
 
 def _without_shell(lines: _Lines) -> _Lines:
-    """Without what a shell shows before the artefact and behind it."""
+    """Remove a shell's prompt and command before the artefact, and the text after it."""
     texts = lines.texts
     start = 0
     while start < len(texts) and _is_before(texts[start]):
@@ -335,7 +336,7 @@ def _without_shell(lines: _Lines) -> _Lines:
             form.fullmatch(text) for text in texts[stop + 1 :] for form in (FENCE, PROMPT) if text
         )
     ):
-        other = None  # the artefact's own fence ends, and prose follows
+        other = None  # the artefact's own fence ends here, and prose follows
     return lines.part(start, stop, None if other is None else lines.numbers[other])
 
 

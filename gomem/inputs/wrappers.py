@@ -1,4 +1,4 @@
-r"""What log collectors put around a line: prefixes with a stamp, and records in JSON.
+r"""The wrappers that log collectors put around lines: prefixes with a time stamp, and JSON records.
 
 Docker       {"log":"gc 1 @0.002s …\n","stream":"stderr","time":"2026-11-20T03:53:49.470512345Z"}
 CRI          2026-11-20T03:53:49.470512345Z stderr F gc 1 @0.002s …
@@ -13,7 +13,7 @@ kubectl      [pod/api-7d9f/api] gc 1 @0.002s …           (kubectl logs --prefi
 compose      api-1  | gc 1 @0.002s …                     (docker compose logs)
              shop_api.1.q8zk2l9xv0a3@node-7    | gc 1 …  (docker service logs)
 Talos        10.5.0.2: kern:    info: [2026-11-20T03:53:49.470Z]: gc 1 …    (talosctl dmesg)
-Names alone  api[12]: gc 1 @0.002s …                     (syslog's, of which people cut the stamps)
+Names alone  api[12]: gc 1 @0.002s …                     (syslog with its stamps cut off)
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BARE_STAMP = (
     rb"|[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?)"
     rb"\]?:? "
 )
-# Old syslog's, and journalctl's -o short, short-precise, short-full and short-unix.
+# Old syslog, and journalctl with -o short, short-precise, short-full and short-unix.
 _OLD_STAMP = (
     rb"(?:[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,9})?"
     rb"|[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} \S+|[0-9]{9,10}\.[0-9]{6}) "
@@ -56,16 +56,17 @@ _REGEXES = {
     "ident": rb"[A-Za-z][\w.-]*\[[0-9]+\]: ",
 }
 PREFIXES = {name: re.compile(rb"^" + regex, re.MULTILINE) for name, regex in _REGEXES.items()}
-MIN_SHARED_LINES = 3  # fewer may begin alike by chance
+MIN_SHARED_LINES = 3  # fewer can begin alike by chance
 MAX_PREFIX = 160
-_PREFIX_END = re.compile(rb"(?:[|\]:>]|\s-|\]:) +|\t")  # what stands between a prefix and a line
+# the separator between a prefix and its line
+_PREFIX_END = re.compile(rb"(?:[|\]:>]|\s-|\]:) +|\t")
 _WORD = re.compile(rb"\w")
 _VARYING = re.compile(rb"[A-Za-z]*\d[\w]*|[^\w]+|[A-Za-z_]+")
 JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME_TIMESTAMP")}
 
 
 def wrapper_of_line(line: bytes) -> str | None:
-    """Which collector wrote a line, by its form; None if it has none that is known."""
+    """Return the collector that wrote a line, by its form; None if unknown."""
     if line.startswith(b"{"):
         record = json_object(line) or {}
         if isinstance(record.get("log"), str):
@@ -75,14 +76,15 @@ def wrapper_of_line(line: bytes) -> str | None:
 
 
 def shared_prefix(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
-    """What most lines begin with, in one shape: words the same, numbers of any value; else None.
+    """Return a pattern of the prefix that most lines share, with any numbers in it; None if none.
 
-    The longest such prefix that ends in a sign; none where fewer than `MIN_SHARED_LINES` have it.
+    It is the longest such prefix that ends in a separator and is in at least `MIN_SHARED_LINES`
+    lines.
     """
     least = max(MIN_SHARED_LINES, len(lines) // 2 + 1)
     for line in lines[: len(lines) - least + 1]:
         ends = [found.end() for found in _PREFIX_END.finditer(line[:MAX_PREFIX])]
-        ends = [end for end in ends if _WORD.search(line[:end])]  # `> ` is a quote's
+        ends = [end for end in ends if _WORD.search(line[:end])]  # `> ` is a quote mark
         for end in reversed(ends):
             shape = re.compile(rb"\A" + b"".join(map(_shape, _VARYING.findall(line[:end]))))
             if sum(shape.match(other) is not None for other in lines) >= least:
@@ -91,14 +93,14 @@ def shared_prefix(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
 
 
 def _shape(word: bytes) -> bytes:
-    """A pattern of a word: of one with a digit any such, of blanks any number, else itself."""
+    """Return a pattern for a word: any word with a digit if it has one, any spaces, or itself."""
     if any(48 <= byte <= 57 for byte in word):
         return rb"[A-Za-z]*+\d\w*+"
     return rb"\s++" if word.isspace() else re.escape(word)
 
 
 def json_object(line: bytes) -> dict[str, Any] | None:
-    """A line's JSON object; None if it is none."""
+    """Return the JSON object of a line; None if it is not one."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -107,7 +109,7 @@ def json_object(line: bytes) -> dict[str, Any] | None:
 
 
 def message_of(message: object) -> bytes | None:
-    """A record's text; journald writes an array of bytes where it is not UTF-8."""
+    """Return a record's text; journald writes an array of bytes if it is not UTF-8."""
     if isinstance(message, str):
         return message.encode("utf-8", "surrogatepass")
     try:
@@ -118,17 +120,17 @@ def message_of(message: object) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class StoredLine:
-    """A line of a log, and what of it the program printed."""
+    """A line of a log, and the text in it that the program printed."""
 
-    number: int  # its number in the log
-    stored: bytes  # as it lies there
-    text: bytes  # without its wrapper; with its newline, unless the line goes on in the next
-    stamp: str | None = None  # its time, as the wrapper writes it
-    problem: str = ""  # why it cannot be the wrapper's
+    number: int  # line number in the log
+    stored: bytes  # the original line
+    text: bytes  # without its wrapper; with its newline, unless it continues in the next line
+    stamp: str | None = None  # its time, as written by the wrapper
+    problem: str = ""  # why the line does not fit the wrapper
 
 
 def unwrapped_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[StoredLine]:
-    """Numbered lines, with their newlines, without what a collector has put around each."""
+    """Remove the collector's wrapper from numbered lines with newlines."""
     return (_json_lines if wrapper in JSON_KEYS else _prefixed_lines)(stored, wrapper)
 
 

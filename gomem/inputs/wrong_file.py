@@ -1,4 +1,4 @@
-"""What a reader was given instead of the expected file, and what to do: one answer for all readers.
+"""What a reader got instead of the expected file, and what to do: one answer for all readers.
 
 Captures contain error pages from a proxy, pointer files, or one /proc file under another's name. A
 parser's own message about such a file, that some field is missing, helps nobody.
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Readable, Source
 
 Read = TypeVar("Read")
-ON_JSON = frozenset({"memstats", "metrics"})  # whose own words on other JSON say what is in it
-ON_ELF = frozenset({"buildinfo", "symbols"})  # which an executable may lack
+ON_JSON = frozenset({"memstats", "metrics"})  # their own errors for other JSON describe it
+ON_ELF = frozenset({"buildinfo", "symbols"})  # executables can lack this data
 
 
 def reads(
     wanted: str, *kinds: str
 ) -> Callable[[Callable[[Source], Read]], Callable[[Readable], Read]]:
-    """Let a reader of `wanted`, of these kinds, take anything readable, and name a wrong file."""
-    # Whether it is one is asked where the reader refuses a file, or finds damage in it. So a text
-    # of another kind is not taken for a damaged one of this kind.
+    """Make a reader of `wanted` and of these kinds accept any readable, and name a wrong file."""
+    # The file is identified only if the reader refuses it or finds damage. So a text of another
+    # kind does not count as a damaged one of this kind.
 
     def with_names(read: Callable[[Source], Read]) -> Callable[[Readable], Read]:
         @wraps(read)
@@ -45,19 +45,20 @@ def reads(
                 name_another(source, wanted, kinds, refused=False)
             return found
 
-        del read_or_name.__wrapped__  # whose signature help() would show in place of this one
+        # otherwise help() would show its signature instead of this one
+        del read_or_name.__wrapped__
         return read_or_name
 
     return with_names
 
 
 def name_another(source: Source, wanted: str, kinds: Sequence[str], *, refused: bool) -> None:
-    """Raise a FormatError that says what a file is, if it is recognised and of none of these kinds.
+    """Raise a FormatError that identifies a file of another kind, if it is recognised.
 
-    Where the reader `refused` it, that is also said of some text that nobody knows.
+    If the reader `refused` it, unrecognised text raises the error, too.
     """
-    from gomem.inputs.kinds import kind_of  # which names this reader's kinds among the others
-    from gomem.inputs.looks_like import looks_like  # whose patterns nobody else waits for
+    from gomem.inputs.kinds import kind_of  # circular: it imports this reader's kinds
+    from gomem.inputs.looks_like import looks_like  # its patterns are slow to compile
 
     if source.data.startswith(ELF) and not ON_ELF.isdisjoint(kinds):
         return

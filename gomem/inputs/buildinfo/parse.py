@@ -3,9 +3,9 @@
 Described in  Go's debug/buildinfo. The section `.go.buildinfo` begins with a magic text. Since Go
               1.18 two strings follow at byte 32, each preceded by its length. From 1.13 to 1.17 two
               pointers to Go's string headers follow, of the size in byte 14.
-Quirks        The list of modules stands between two marks of 16 bytes. Go 1.12 and older write none
-              of this. A program built without modules has only a release. Settings (`build` lines)
-              came with Go 1.18. The only executable format read is ELF.
+Quirks        The module list is enclosed in two markers of 16 bytes. Go 1.12 and older write no
+              build information. A program built without modules has only a release. Settings
+              (`build` lines) came with Go 1.18. The only executable format read is ELF.
               `go version -m` prints `FILE: go1.24.2` and then the list, each line after a tab.
 """
 
@@ -29,34 +29,34 @@ INLINE_AT = 32
 MARK_BYTES = 16
 _RELEASE = rb"(?:go1\.\d[\w.+-]*|devel (?:go1\.\d|\+)[^\n]*)(?: X:[^\n]*)?"
 _FIRST_LINE = re.compile(rb"(?P<file>[^\n]{1,4096}): (?P<release>" + _RELEASE + rb")[ \t]*\r?")
-VARINT_BITS = 70  # of the ten bytes that a varint has at most
+VARINT_BITS = 70  # a varint has at most ten bytes
 _LINE = re.compile(r"\t(path|mod|dep|=>|build)\t(.*)")
 
 
 @dataclass(frozen=True, slots=True)
 class BuildInfo:
-    """What an executable says of its build."""
+    """The build information of an executable."""
 
     go_version: str  # such as `go1.24.2`
-    # Lines as `go version -m` prints them, below `path`, `mod`, `dep` and `build`.
+    # Lines as printed by `go version -m`: `path`, `mod`, `dep` and `build`.
     modules: str = ""
 
     @property
     def main(self) -> str:
-        """The main module with its version, or the package's path; empty if neither is told."""
+        """The main module with its version, or else the package path; empty if neither is known."""
         lines = [line.split("\t") for line in self.modules.splitlines()]
         found = (line[1:3] for word in ("mod", "path") for line in lines if line[0] == word)
         return " ".join(next(found, "")).strip()
 
     def text(self, name: str) -> str:
-        """As `go version -m` prints it."""
+        """Return the build information as `go version -m` prints it."""
         lines = [f"{name}: {self.go_version}", *(f"\t{line}" for line in self.modules.splitlines())]
         return "\n".join(lines) + "\n"
 
 
 def build_info_of_elf(read: ReadAt) -> BuildInfo | None:
-    """The build information of an executable, of which a few parts are read."""
-    # None if it is no ELF executable, or has none that is known.
+    """Read the build information of an executable; only a few parts of the file are read."""
+    # None if it is not an ELF executable, or has no build information in a known format.
     try:
         elf = Elf.of(read)
         return None if elf is None else _of_elf(elf)
@@ -81,7 +81,7 @@ def _of_elf(elf: Elf) -> BuildInfo | None:
 
 
 def _inline(blob: bytes, at: int) -> tuple[bytes, int]:
-    """A string with its length before it, seven bits a byte, and where it ends."""
+    """Decode a string after its varint length; return it and its end offset."""
     length = shift = 0
     while True:
         byte = blob[at]
@@ -97,7 +97,7 @@ def _inline(blob: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _by_pointers(elf: Elf, blob: bytes) -> tuple[bytes, bytes]:
-    """Both strings as Go before 1.18 keeps them: a pointer to a pointer and a length each."""
+    """Follow the two string pointers (Go before 1.18): to a header of data pointer and length."""
     order = ">" if blob[15] & BIG_ENDIAN else "<"
     width = blob[14]
     form = f"{order}{'QQ' if width == 8 else 'II'}"
@@ -112,7 +112,7 @@ def _by_pointers(elf: Elf, blob: bytes) -> tuple[bytes, bytes]:
 
 
 def looks_like_build_info(data: bytes) -> bool:
-    """Whether it is an ELF executable with Go's build information, or what Go prints of one."""
+    """Whether it is an ELF executable with build information, or the output of `go version -m`."""
     if data.startswith(ELF):
         return MAGIC in data and int.from_bytes(data[16:18], "little") in {*EXECUTABLES, 512, 768}
     lines = data[: 1 << 16].split(b"\n", 2)
@@ -122,7 +122,7 @@ def looks_like_build_info(data: bytes) -> bool:
 
 
 def parse_build_info(data: bytes, *, source: str) -> tuple[BuildInfo, list[Damage]]:
-    """Parse an executable, or what `go version -m` prints; FormatError where it says nothing."""
+    """Parse an executable or the output of `go version -m`; FormatError if it has no build info."""
     if data.startswith(ELF):
         build = build_info_of_elf(lambda offset, length: data[offset : offset + length])
         if build is None:
@@ -151,15 +151,15 @@ def parse_build_info(data: bytes, *, source: str) -> tuple[BuildInfo, list[Damag
 
 
 def settings_of(build: BuildInfo) -> dict[str, str]:
-    """The settings of the build by name: `CGO_ENABLED`, `GOARCH`, `-tags`, `vcs.revision`."""
+    """Return the build settings by name: `CGO_ENABLED`, `GOARCH`, `-tags`, `vcs.revision`."""
     lines = (line.split("\t", 1) for line in build.modules.splitlines())
     texts = (line[1].partition("=") for line in lines if line[0] == "build" and len(line) > 1)
-    # Values with blanks or quotes stand in quotes, as Go writes strings.
+    # Values with spaces or quotes are quoted, as Go string literals.
     return {name: re.sub(r'^(["`])(.*)\1$', r"\2", value) for name, _, value in texts}
 
 
 def modules_of(build: BuildInfo) -> list[tuple[str, str, str, str]]:
-    """Modules: `main`, `dependency` or `replacement`, then path, version and checksum."""
+    """Return the modules: `main`, `dependency` or `replacement`; then path, version, checksum."""
     words = {"mod": "main", "dep": "dependency", "=>": "replacement"}
     lines = ([*line.split("\t"), "", "", ""] for line in build.modules.splitlines())
     return [(words[line[0]], line[1], line[2], line[3]) for line in lines if line[0] in words]

@@ -1,4 +1,4 @@
-"""Build information as frames: the build, its settings, the modules in it."""
+"""Build information as frames: the build, its settings, its modules."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ MODULES = (
 
 @dataclass(frozen=True)
 class Build(Frames):
-    """`build`, one row; `settings`, since Go 1.18, a row each; `modules`, a row each."""
+    """Build information: `build`, one row; `settings` (Go 1.18+) and `modules`, a row each."""
 
     build: pd.DataFrame
     settings: pd.DataFrame
     modules: pd.DataFrame
-    release_evidence: ClassVar[str] = "build information"  # what says the release
+    release_evidence: ClassVar[str] = "build information"  # the source of the release
 
     @property
     def go_version(self) -> str:
-        """The release that built it."""
+        """The Go release that built the program."""
         return str(self.build["go_version"].iloc[0])
 
 
 def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:
-    """Lay build information out as rows."""
+    """Convert build information to frames."""
     settings, modules = parse.settings_of(build), parse.modules_of(build)
     main = next((module for module in modules if module[0] == "main"), ("", None, None, None))
     paths = [line.split("\t")[1] for line in build.modules.splitlines() if line[:5] == "path\t"]
@@ -74,9 +74,9 @@ def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:
 
 @reads("build information, as go version -m prints it", "buildinfo")
 def read_buildinfo(source: Source) -> Build:
-    """Read build information: what `go version -m` prints, or an ELF executable itself.
+    """Read build information: the output of `go version -m`, or an ELF executable itself.
 
-    FormatError where there is none in it; Go 1.12 and older wrote none.
+    Raises FormatError if there is none; Go 1.12 and older wrote none.
     """
     if source.data.startswith(ELF):
         build, found = parse.parse_build_info(source.data, source=source.name)

@@ -1,6 +1,6 @@
-"""A cgroup's fields in what a person wrote of them: `memory.current was 2048086016`, or in a table.
+"""Cgroup fields mentioned in prose or in a table: `memory.current was 2048086016`.
 
-Such numbers are named, not read: nothing says that they are of one time.
+These numbers are only mentioned, not parsed, because they can be from different times.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ THROTTLED = frozenset({"memory.high", "MemoryHigh"})
 
 
 def used_in_sentences(text: bytes) -> dict[str, int]:
-    """Fields of a cgroup in bytes, the last of each name; empty where none says what it uses."""
+    """Return cgroup fields in bytes, the last value of each; empty if no usage is among them."""
     found = _sizes(_FIELD, text)
     return found if any(name in found for name in USED) else {}
 
 
 def bounds_in_sentences(text: bytes) -> dict[str, int]:
-    """What the cgroup may use, in bytes, by the kernel's name or systemd's."""
+    """Return the cgroup's limits in bytes, by the kernel's or systemd's name."""
     return _sizes(_BOUND, text)
 
 
@@ -39,7 +39,7 @@ def _sizes(pattern: re.Pattern[bytes], text: bytes) -> dict[str, int]:
 
 
 def page_cache_of(fields: dict[str, int]) -> tuple[int, tuple[str, ...]] | None:
-    """How much of it is page cache, and by which fields; None where none says that."""
+    """Return the page cache in bytes, and the fields that it is from; None if no field has it."""
     for names in (("file",), ("cache",), ("active_file", "inactive_file")):
         known = tuple(name for name in names if name in fields)
         if known:

@@ -34,7 +34,7 @@ _SINGLE = (
     *(f"{kind}.failcnt" for kind in ("kmem", "kmem.tcp", "memsw")),
     *("oom.group", "swappiness", "use_hierarchy", "move_charge_at_immigrate"),
 )
-_OWN_NAMES = ("stat", "events", "oom_control")  # whose fields need no file's name before them
+_OWN_NAMES = ("stat", "events", "oom_control")  # these fields get no file name prefix
 _TABLES = (*_OWN_NAMES, "events.local", "swap.events", "numa_stat", "pressure")
 _NAMES = "|".join(re.escape(name) for name in sorted((*_SINGLE, *_TABLES), key=len, reverse=True))
 NAME = re.compile(rf"memory\.({_NAMES})(?![\w])")
@@ -42,16 +42,17 @@ ELIDED = re.compile(rb"(?:\.{3,}|\[\.{3}\]|\xe2\x80\xa6)")
 NUMBER = re.compile(rb"(?:\d{1,20}|max)\s*")
 LINE = re.compile(rb"([a-z][a-z0-9_]*) (\d{1,20}|max)")
 PAIRS = re.compile(rb"([a-z][a-z0-9_]*)(=\d{1,20})?((?: \w+=[\d.]{1,20})+)")
-# Files without a name of theirs, by a field that no other has.
+# Fields that identify a file whose name is unknown.
 KNOWN_BY = {"oom_kill_disable": "memory.oom_control", "low": "memory.events"}
-# Fields that a memory.stat has in a row wherever it is cut, and nothing else has.
+# Fields that identify a piece of memory.stat: no other file has several of them.
 STAT_FIELDS = frozenset(
     b"kernel_stack pagetables sock shmem file_mapped file_dirty file_writeback anon_thp "
     b"inactive_anon active_anon inactive_file active_file unevictable slab_reclaimable "
     b"slab_unreclaimable pgfault pgmajfault".split()
 )
 MIN_STAT_FIELDS = 5
-# Version 1's sums over the groups below, which no other file has: known wherever they stand.
+# Version 1's totals, which include the groups below; no other file has them, so they are recognised
+# anywhere.
 _TOTALS = (
     rb"cache rss rss_huge mapped_file swap inactive_anon active_anon inactive_file active_file "
     rb"unevictable"
@@ -60,7 +61,7 @@ IN_PROSE = re.compile(
     rb"(?<![\w.-])(total_(?:" + _TOTALS.replace(b" ", b"|") + rb"))"
     rb"[\"'`*]*(?:\s*[:=]\s*|[ \t]+)[\"'`*]*(\d{1,19})(?![\w.%])"
 )
-# Docker's API has the charge and the limit beside memory.stat, by names of its own.
+# Docker's API has the charge and the limit next to memory.stat, under its own names.
 MEMORY_STATS = re.compile(rb'"memory_stats"\s{0,9}:\s{0,9}\{')
 _IN_JSON = re.compile(rb'"([a-z][a-z0-9_]{1,40})"\s{0,9}:\s{0,9}(\d{1,19})(?![\d.])')
 _BY_DOCKER = {
@@ -74,27 +75,27 @@ FIRST_FIELDS = (b"anon ", b"cache ", b"low ", b"oom_kill_disable ")
 
 @dataclass(frozen=True, slots=True)
 class CgroupFile:
-    """One file of a memory control group."""
+    """One memory file of a cgroup."""
 
-    file: str  # its name, such as `memory.stat`; without a known one, what its fields show it to be
-    # By field, with the file's name before it where another file has the same field; or by the
-    # file's name where it holds one number. None for no limit.
+    file: str  # such as `memory.stat`; if the name is unknown, inferred from the fields
+    # By field; prefixed with the file name if another file has the same field. A file with a single
+    # number has the file name as its key. None means no limit.
     values: dict[str, int | None]
 
     @property
     def kind(self) -> str:
-        """What a moment has one of."""
+        """The slot in a moment that this file fills."""
         return self.file
 
 
 def file_of(name: str) -> str | None:
-    """`memory.stat` and its like, if a path's last part has it in its name."""
+    """Return the cgroup file name in a path's last part, such as `memory.stat`; None if none."""
     found = NAME.search(PurePosixPath(name).name)
     return found[0] if found else None
 
 
 def looks_like_cgroup(data: bytes, name: str = "") -> bool:
-    """Whether the content is a control group's: a table by its fields, a number by its name too."""
+    """Whether it is a cgroup file: a table is known by its fields, a number needs its file name."""
     first = data.split(b"\n", 1)[0].strip()
     if data.startswith(FIRST_FIELDS) and LINE.fullmatch(first):
         return True
@@ -107,17 +108,17 @@ def looks_like_cgroup(data: bytes, name: str = "") -> bool:
 
 
 def has_totals(data: bytes) -> bool:
-    """Whether a text, whatever else it says, has a sum of version 1's memory.stat in it."""
+    """Whether any text contains a total of version 1's memory.stat."""
     return b"total_" in data and IN_PROSE.search(data[: 1 << 16]) is not None
 
 
 def has_memory_stats(data: bytes) -> bool:
-    """Whether a text has what Docker's API says of a container's memory."""
+    """Whether a text contains the `memory_stats` of Docker's API."""
     return b'"memory_stats"' in data and bool(of_memory_stats(data).values)
 
 
 def of_memory_stats(data: bytes) -> CgroupFile:
-    """The numbers of `memory_stats` of Docker's API, by the kernel's names."""
+    """Parse `memory_stats` of Docker's API; fields get the kernel's names."""
     begun = MEMORY_STATS.search(data[: 1 << 16])
     if begun is None:
         return CgroupFile("memory.stat", {})
@@ -133,13 +134,13 @@ def of_memory_stats(data: bytes) -> CgroupFile:
 
 
 def totals_in_prose(data: bytes) -> CgroupFile:
-    """The last of each of these sums in a text, of lines or of sentences."""
+    """Return the last value of each version 1 total in a text."""
     found = ((name.decode("ascii"), _number(size)) for name, size in IN_PROSE.findall(data))
     return CgroupFile("memory.stat", dict(found))
 
 
 def _is_of_stat(data: bytes) -> bool:
-    """Whether a text is a piece of memory.stat that begins behind its first field."""
+    """Whether a text is part of a memory.stat without its first field."""
     head = data[: 1 << 12].lstrip()
     if LINE.fullmatch(head.split(b"\n", 1)[0].strip()) is None:
         return False
@@ -149,7 +150,7 @@ def _is_of_stat(data: bytes) -> bool:
 
 
 def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]:
-    """Parse one file; lines that are not `name number` are damage."""
+    """Parse one file; lines other than `name number` become damage."""
     file = file_of(source)
     if file is not None and NUMBER.fullmatch(data):
         return CgroupFile(file, {file: _number(data.strip())}), []
@@ -158,7 +159,7 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
     lines = data.split(b"\n")
     for number, line in enumerate(lines, start=1):
         if ELIDED.fullmatch(line.strip()):
-            continue  # somebody left lines out
+            continue  # lines were left out here
         fields = _fields(line.strip())
         is_whole = number < len(lines)  # the kernel ends every line
         if fields and is_whole:
@@ -176,7 +177,7 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
 
 
 def _fields(line: bytes) -> dict[str, int | None]:
-    """The numbers of one line; nothing if it is of neither shape."""
+    """Parse the numbers of one line; empty if the line has neither form."""
     if match := LINE.fullmatch(line):
         return {match[1].decode("ascii"): _number(match[2])}
     pairs = PAIRS.fullmatch(line)

@@ -1,4 +1,4 @@
-"""What a control group counts, one row a number."""
+"""The memory counters of a cgroup, one row per number."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ CGROUP = (
 
 @dataclass(frozen=True)
 class Cgroup(Frames):
-    """One memory file of a control group: `cgroup`, a row per number; see `CGROUP`."""
+    """One memory file of a cgroup: `cgroup`, a row per number; see `CGROUP`."""
 
     cgroup: pd.DataFrame
 
 
 @reads("a memory file of a cgroup, such as memory.current or memory.stat", "cgroup")
 def read_cgroup(source: Source) -> Cgroup:
-    """Read one memory file of a control group, of version 1 or 2; FormatError without a number."""
+    """Read one memory file of a cgroup, version 1 or 2; FormatError if it has no number."""
     looks_like = partial(looks_like_cgroup, name=source.name)
     texts = chain((PlainText(source.data),), plain_texts(source.data))
     by_docker = of_memory_stats(source.data)

@@ -28,7 +28,7 @@ OFF, DEFAULT_PERCENT = "off", 100
 
 ENTRY = re.compile(rb"([A-Za-z_][A-Za-z0-9_.%()-]*)=(.*)", re.DOTALL)
 KNOWN_BY = frozenset({b"PATH", *(name.encode() for name in KEPT)})
-GO_ENV_NAME = b"GOTOOLDIR"  # of the toolchain's settings, which `go env` prints in the same form
+GO_ENV_NAME = b"GOTOOLDIR"  # in `go env` output, which has the same form but is not an environment
 WORDS = re.compile(r"(?<![a-z])env(?:iron(?:ment)?)?(?![a-z])", re.IGNORECASE)  # in file names
 CUT = re.compile(rb"[A-Za-z_][A-Za-z0-9_.%()-]*")
 MIN_LINES = 2
@@ -41,16 +41,16 @@ _ANYWHERE = re.compile(
     rb"(?<![\w$])(GOGC|GOMEMLIMIT)"
     rb"(?:=|[\"']?: ?|\s{0,3}\n\s{1,40}value: )[\"'`]?(off|\d{1,19}(?:B|[KMGT]iB)?)(?!\w|\.\d)"
 )
-MAX_TEXT_BYTES = 1 << 22  # twice what Linux passes to a program
+MAX_TEXT_BYTES = 1 << 22  # twice the maximum that Linux passes to a program
 SIZE = re.compile(r"([0-9]{1,19})(B|[KMGT]iB)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 MAX_PERCENT = 2**31 - 1
 
 
 def looks_like_environ(data: bytes, name: str) -> bool:
-    """Whether the content is an environment; its last entry may be cut."""
-    # Lines of `KEY=VALUE` are in many files; so a text must set PATH or a variable of the
-    # runtime's, or be named after the environment.
+    """Whether the content is an environment; its last entry can be cut."""
+    # Many files have `KEY=VALUE` lines. So a text must set PATH or a variable of the runtime, or
+    # have a file name with `env` in it.
     if len(data) > MAX_TEXT_BYTES or ENTRY.match(data.lstrip()) is None:
         return False
     entries = _entries(data)
@@ -63,9 +63,9 @@ def looks_like_environ(data: bytes, name: str) -> bool:
 
 
 def settings_in_commands(lines: bytes) -> dict[str, str]:
-    """The runtime's variables set before a program's name in a shell: `GOGC=400 ./server`.
+    """Return the runtime's variables that a shell command sets: `GOGC=400 ./server`.
 
-    Empty where two commands set one of them to different values.
+    Empty if two commands set the same variable to different values.
     """
     found: dict[str, str] = {}
     for command in _SET.finditer(lines):
@@ -77,7 +77,7 @@ def settings_in_commands(lines: bytes) -> dict[str, str]:
 
 
 def settings_named(text: bytes) -> tuple[str, ...]:
-    """GOGC and GOMEMLIMIT with each value that a text gives them, in a file or a sentence."""
+    """Return GOGC and GOMEMLIMIT with each value mentioned in a text."""
     found = (
         f"{name.decode('ascii')}={value.decode('ascii')}" for name, value in _ANYWHERE.findall(text)
     )
@@ -91,7 +91,7 @@ def _entries(data: bytes) -> list[bytes]:
 
 
 def parse_environ(data: bytes, *, source: str) -> tuple[dict[str, str], list[Damage]]:
-    """The runtime's variables as they are set; a malformed entry is damage, without its text."""
+    """Parse the runtime's variables; a malformed entry becomes damage, without its text."""
     kept: dict[str, str] = {}
     damage: list[Damage] = []
     for number, entry in enumerate(_entries(data), start=1):
@@ -104,7 +104,7 @@ def parse_environ(data: bytes, *, source: str) -> tuple[dict[str, str], list[Dam
 
 
 def gogc_fraction(variables: Mapping[str, str]) -> float:
-    """GOGC as the runtime reads it: 1.0 for 100, which is the default; infinite for `off`."""
+    """Return GOGC as the runtime reads it: 1.0 for 100, the default; infinite for `off`."""
     value = variables.get(GOGC, "")
     if value == OFF:
         return math.inf
@@ -115,6 +115,6 @@ def gogc_fraction(variables: Mapping[str, str]) -> float:
 
 
 def memory_limit_bytes(variables: Mapping[str, str]) -> float:
-    """GOMEMLIMIT as the runtime reads it; infinite for none, which is the default."""
+    """Return GOMEMLIMIT in bytes as the runtime reads it; infinite if unset (the default)."""
     found = SIZE.fullmatch(variables.get(GOMEMLIMIT, ""))
     return math.inf if found is None else float(int(found[1]) * BYTE_UNITS[found[2] or "B"])

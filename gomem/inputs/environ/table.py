@@ -32,19 +32,19 @@ ENVIRON = (
 
 @dataclass(frozen=True)
 class Environ(Frames):
-    """The variables that set the Go runtime at a start: `environ`, a row each; see `ENVIRON`."""
+    """The Go runtime's variables at process start: `environ`, a row each; see `ENVIRON`."""
 
     environ: pd.DataFrame
 
     @property
     def variables(self) -> dict[str, str]:
-        """The same by name."""
+        """The variables as a dict, by name."""
         return dict(zip(self.environ["name"], self.environ["value"], strict=True))
 
 
 @reads("a process's environment", "environ")
 def read_environ(source: Source) -> Environ:
-    """The runtime's variables of /proc/PID/environ or `env`, all else dropped; or FormatError."""
+    """Read only the runtime's variables of /proc/PID/environ or `env`; or raise FormatError."""
     looks_like = partial(looks_like_environ, name=source.name)
     variables, damaged, text = read_plain(source, looks_like, parse_environ)
     if not looks_like(text.data):

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from gomem.errors import Damage, excerpt
 from gomem.inputs.text_lines import lines_of
 
-# A path that does not begin as one has no blanks: what stands before it is somebody else's.
+# A path that does not begin like one has no spaces: text before it was added by another tool.
 _FILE = r"(?:/|\.{1,2}[/\\]|[A-Za-z]:[/\\])[^:\n]*|[^\s:>|\[&][^\s:]*"
 _LINE = re.compile(
     rf"(?P<file>{_FILE})"
@@ -42,14 +42,15 @@ _OTHER_MESSAGES = (
     *("zero-copy ", "devirtualizing ", "PGO "),
 )
 _CAPTURES = " capturing by "
-# A plain value, neither made there nor an address: to be on the heap it was put into an interface.
+# A plain value, not an allocation or an address: if it is on the heap, it was converted to an
+# interface.
 _VALUE = re.compile(r"(?!make\(|new\(|&|\[|map\[|func |string\()[^ {}]+")
 _BOXED = re.compile(r"flow: .*&\{storage for (?P<value>.*)\}:")
 BOXED = "passed to an interface"
 _VERDICTS = ("escapes to heap", "moved to heap", "does not escape", "leaking param")
 
-# Reasons in the compiler's words, the most telling first, and what they mean to a reader. A path of
-# several steps is known by the first of these that is in it.
+# Reasons in the compiler's words, the most specific first, and their explanations. A path of
+# several steps gets the first of these reasons that it contains.
 REASONS = (
     ("too large for stack", "too large for the stack"),
     ("non-constant size", "its size is not known when compiled"),
@@ -67,30 +68,30 @@ REASONS = (
     ("return", "returned to the caller"),
     ("assign", "assigned to what is on the heap"),
 )
-MIN_MARKS = 3  # lines with a verdict, from which on text is taken for this format
+MIN_MARKS = 3  # verdict lines that a text needs to be recognised
 
 
 _Place = tuple[str, int, int | None]  # file, line, column
-_Key = tuple[str, int, int | None, str]  # the same, and the variable
+_Key = tuple[str, int, int | None, str]  # place and variable
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What the compiler says of a variable or an expression."""
+    """The compiler's verdict on a variable or expression."""
 
-    package: str  # import path, from the line before; empty if there is none
+    package: str  # import path, from the `#` line above; empty if there is none
     file: str  # as printed, without a leading `./`
     line: int  # of the file
-    column: int | None  # of the line; None in code that the compiler made
+    column: int | None  # of the line; None in compiler-generated code
     kind: str  # moved, escapes, leaks, stays or other
     subject: str  # the variable or expression
-    function: str = ""  # in which function, where the compiler says so
-    reason: str = ""  # why, in words; empty where the compiler does not say
-    flow: str = ""  # the steps of the explanation, each on a line; empty without -m=2
+    function: str = ""  # the function, if the compiler names it
+    reason: str = ""  # why, in words; empty if the compiler gives no reason
+    flow: str = ""  # the steps of the explanation, one per line; empty without -m=2
 
 
 def looks_like_escapes(data: bytes) -> bool:
-    """Whether text has verdicts of the escape analysis near its beginning."""
+    """Whether a text has escape analysis verdicts near its beginning."""
     head = data[:65536]
     if not any(verdict.encode() in head for verdict in _VERDICTS):
         return False  # quickly: captures are full of profiles, and of text that is none
@@ -100,8 +101,8 @@ def looks_like_escapes(data: bytes) -> bool:
 
 
 def parse_escapes(output: bytes, *, source: str) -> tuple[list[Verdict], list[Damage]]:
-    """Verdicts in the order of the output, each once; one that has no place is damage."""
-    # Messages that the compiler prints beside them, such as errors, are of the kind `other`.
+    """Parse verdicts in the order of the output, without duplicates; damage if one has no place."""
+    # Other compiler messages, such as errors, have the kind `other`.
     reading = _Reading()
     damage = []
     for number, text in enumerate(lines_of(output), start=1):
@@ -113,14 +114,14 @@ def parse_escapes(output: bytes, *, source: str) -> tuple[list[Verdict], list[Da
 
 @dataclass
 class _Reading:
-    """What is known between two lines."""
+    """The parser's state between two lines."""
 
     verdicts: dict[_Key, Verdict] = field(default_factory=dict)  # by place and subject
     package: str = ""
-    explained: _Key | None = None  # which verdict the steps are about
+    explained: _Key | None = None  # the verdict that the steps explain
 
     def take(self, text: str) -> bool:
-        """Read one line; False if it is not of the form that the compiler prints."""
+        """Parse one line; False if it does not have the compiler's form."""
         if text.startswith("# "):
             self.package, self.explained = text[2:].strip(), None
             return True
@@ -149,13 +150,13 @@ class _Reading:
         self.explained = (*place, subject.removeprefix("&"))  # `&u` and `u` are one variable
         new = Verdict(self.package, *place, kind, subject)
         known = self.verdicts.setdefault(self.explained, new)
-        if kind == "moved":  # also of a variable whose address was explained before
+        if kind == "moved":  # also for a variable whose address was explained before
             known.kind, known.subject = kind, subject
         known.function = function or known.function
 
 
 def reason_of(flow: str) -> str:
-    """Why something escapes, in words, from the steps that the compiler gives."""
+    """Return why a value escapes, in words, from the compiler's steps."""
     boxed = _BOXED.match(flow)
     if boxed and _VALUE.fullmatch(boxed["value"]):
         return BOXED
@@ -165,7 +166,7 @@ def reason_of(flow: str) -> str:
 
 
 def _verdict(message: str) -> tuple[str, str, str]:
-    """Kind, subject and function of a message."""
+    """Return kind, subject and function of a message."""
     for kind, form in _KINDS:
         if found := form.fullmatch(message):
             subject = found["subject"]

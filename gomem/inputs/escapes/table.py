@@ -1,4 +1,4 @@
-"""The compiler's escape analysis as a frame: what goes to the heap, where, and why."""
+"""The compiler's escape analysis as a frame: what is allocated on the heap, where, and why."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ ON_THE_HEAP = ("moved", "escapes")
 
 @dataclass(frozen=True)
 class EscapeAnalysis(Frames):
-    """What the compiler decided: `verdicts`, a row each; see `VERDICTS`."""
+    """The compiler's verdicts: `verdicts`, a row each; see `VERDICTS`."""
 
     verdicts: pd.DataFrame
 
     @property
     def on_the_heap(self) -> pd.DataFrame:
-        """The verdicts that make something be allocated."""
+        """The verdicts that cause a heap allocation."""
         return self.verdicts[self.verdicts["kind"].isin(ON_THE_HEAP)]
 
     def _repr_html_(self) -> str:
@@ -57,11 +57,12 @@ class EscapeAnalysis(Frames):
 
 @reads("the output of go build -gcflags=-m", "escapes")
 def read_escapes(source: Source) -> EscapeAnalysis:
-    """What goes to the heap, and why: the output of `go build -gcflags=-m` or `-m=2`.
+    """Read the output of `go build -gcflags=-m` or `-m=2`: what escapes to the heap, and why.
 
-    FormatError where there is no verdict in it.
+    Raises FormatError if it has no verdict.
     """
-    plain = replace(source, data=plain_characters(source.data))  # `&amp;u`, an address, is no name
+    # `&amp;u` in HTML is the address `&u`, not a name
+    plain = replace(source, data=plain_characters(source.data))
     verdicts, damaged, _ = read_plain(plain, looks_like_escapes, parse_escapes)
     if not verdicts:
         raise FormatError(source.name, "", "no verdict; wanted the output of go build -gcflags=-m")

@@ -1,4 +1,4 @@
-"""What was read of a piece of a gctrace log, laid out as columns of base units, and its damage."""
+"""Converts the parsed pieces of a gctrace log to columns in base units, and to damage."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 Columns = dict[str, np.ndarray]
 
 NO_SIZE_FROM = {"MB": 1 << 40, "KiB": 1 << 50, "B": 1 << 60}
-"""Sizes from here on are no sizes: no goal (GOGC=off), or a difference below zero, unsigned."""
+"""Values from here on are not sizes: no goal (GOGC=off), or a negative difference, unsigned."""
 
 NO_DURATION_FROM_MS = 1e9
-"""The runtime prints a negative duration as a huge one; 11 days is no pause."""
+"""The runtime prints a negative duration as a huge one; no pause lasts 11 days."""
 
 
 @dataclass(frozen=True)
 class GcTraceColumns:
-    """A log's events, one array a field, all of one event of one length and in the log's order.
+    """A log's events in the log's order, one array per field; an event's arrays have equal length.
 
-    Names and units are those of `gomem.inputs.gctrace.table`. Integers are masked, floats NaN,
-    times NaT where the release prints nothing.
+    Names and units are those of `gomem.inputs.gctrace.table`. Values that the release does not
+    print are masked (integers), NaN (floats) or NaT (times).
     """
 
-    cycles: Columns  # a collection each
-    scavenges: Columns  # a `scav` or `scvg` line each
-    pacer: Columns  # a `pacer` line each
-    others: dict[str, int]  # how many lines of each other kind there are
-    # First and last release whose runtime prints these forms; None if no one release prints all of
+    cycles: Columns  # one row per collection
+    scavenges: Columns  # one row per `scav` or `scvg` line
+    pacer: Columns  # one row per `pacer` line
+    others: dict[str, int]  # the number of lines of each other kind
+    # First and last release whose runtime prints these forms; None if no release prints all of
     # them.
     go_releases: tuple[Release, Release] | None
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """Lines of one form: their numbers from 0, and an array for each field of the form."""
+    """Lines of one form: their line numbers from 0, and an array for each field."""
 
     grammar: Grammar
     numbers: np.ndarray
@@ -54,36 +54,36 @@ class _Lines:
 
 @dataclass
 class Broken:
-    """A line that is ours and cannot be read."""
+    """A line of the runtime that cannot be parsed."""
 
-    line: int  # its number, from 0
-    text: bytes  # from where it begins as ours
+    line: int  # line number, from 0
+    text: bytes  # from where the runtime's text begins
     length: int  # bytes of the whole line
-    has_loose_pieces: bool = False  # whether pieces that may be its own stand in later lines
+    has_loose_pieces: bool = False  # whether later lines contain pieces that may belong to it
 
 
 @dataclass
 class Readings:
-    """Takes what is read of a piece of a log."""
+    """Collects what is parsed from a piece of a log."""
 
-    lines_done: int = 0  # how many of its lines are done with
-    others: Counter[str] = field(default_factory=Counter)  # counts of other lines of the runtime
+    lines_done: int = 0  # number of lines fully processed
+    others: Counter[str] = field(default_factory=Counter)  # counts of other runtime lines
     _lines: list[_Lines] = field(default_factory=list)
     _single: dict[Grammar, list[tuple[int, tuple[bytes, ...]]]] = field(default_factory=dict)
-    broken: list[Broken] = field(default_factory=list)  # lines that are ours and cannot be read
-    # Lines in which a person says that lines are left out.
+    broken: list[Broken] = field(default_factory=list)  # runtime lines that cannot be parsed
+    # Lines in which the author says that lines are left out.
     gaps: list[int] = field(default_factory=list)
 
     def add(self, grammar: Grammar, lines: np.ndarray, columns: Sequence[np.ndarray]) -> None:
-        """Take lines of one form, as arrays."""
+        """Add lines of one form, as arrays."""
         self._lines.append(_Lines(grammar, lines, columns))
 
     def add_one(self, grammar: Grammar, line: int, numbers: tuple[bytes, ...]) -> None:
-        """Take one line, as its numbers are printed."""
+        """Add one line, with its numbers as printed."""
         self._single.setdefault(grammar, []).append((line, numbers))
 
     def lines(self, event: str) -> list[_Lines]:
-        """All lines of an event, by form."""
+        """Return all lines of an event, by form."""
         found = [lines for lines in self._lines if lines.grammar.event == event]
         for grammar, rows in self._single.items():
             if grammar.event == event:
@@ -94,26 +94,26 @@ class Readings:
 
     @property
     def grammars(self) -> list[Grammar]:
-        """The forms met."""
+        """The forms found so far."""
         met = {lines.grammar for lines in self._lines if len(lines.numbers)} | set(self._single)
         return [grammar for grammar in GRAMMARS if grammar in met]
 
 
 @dataclass
 class LogSoFar:
-    """What the next piece of a log must know of those before it."""
+    """State of the pieces parsed so far, which the next piece of the log needs."""
 
-    source: str  # what damage calls the log
-    run: int = 1  # which process, from 1, the last collection was of
+    source: str  # name of the log in reports of damage
+    run: int = 1  # process, from 1, of the last collection
     number: int | None = None  # the last collection's number; None before the first
-    at_seconds: float = 0.0  # when it began
-    announced: bool = False  # whether a `GC forced` still waits for its collection
+    at_seconds: float = 0.0  # its start time
+    announced: bool = False  # whether a `GC forced` still awaits its collection
     broken: int = 0  # broken lines since the last collection
-    gap: bool = False  # whether somebody says that lines are left out since
-    grammars: set[Grammar] = field(default_factory=set)  # forms met
+    gap: bool = False  # whether the text says since then that lines are left out
+    grammars: set[Grammar] = field(default_factory=set)  # forms found
 
     def go_on(self, cycles: Columns, announced: bool, readings: Readings) -> None:
-        """Keep in mind how a piece ended."""
+        """Update the state at the end of a piece."""
         self.announced = announced
         broken = [lost.line for lost in readings.broken]
         if not len(cycles["line"]):
@@ -129,7 +129,7 @@ class LogSoFar:
 def lay_out(
     readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
 ) -> tuple[GcTraceColumns, list[Damage]]:
-    """Columns in the log's order, with runs told apart, and what is broken or missing."""
+    """Build columns in the log's order, with run numbers; return them and the damage."""
     source = so_far.source
     cycles = _gather(readings.lines("gc"))
     scavenges = _gather(readings.lines("scav") + readings.lines("scvg"))
@@ -152,7 +152,7 @@ def lay_out(
 
 
 def _numbers(column: Sequence[bytes], part: Field) -> np.ndarray:
-    """Numbers as printed; integers that do not fit become the largest, which is no size."""
+    """Convert printed numbers; integers that do not fit become the largest, which is not a size."""
     if part.kind not in INTEGER_KINDS:
         return np.array([float(number) for number in column])
     largest = np.iinfo(np.int64).max
@@ -160,7 +160,7 @@ def _numbers(column: Sequence[bytes], part: Field) -> np.ndarray:
 
 
 def _gather(groups: Sequence[_Lines]) -> Columns:
-    """Lines of all forms of an event as columns of base units, in the log's order."""
+    """Merge an event's lines of all forms into columns of base units, in the log's order."""
     lines = np.concatenate([np.empty(0, np.int64), *(group.numbers for group in groups)])
     order = np.argsort(lines, kind="stable")
     place = np.empty_like(order)
@@ -182,7 +182,7 @@ def _gather(groups: Sequence[_Lines]) -> Columns:
 
 
 def _put(columns: Columns, part: Field, values: np.ndarray, rows: np.ndarray) -> None:
-    """Set a column's values, as base units, in some of its rows."""
+    """Set a column's values, in base units, in some of its rows."""
     total = len(columns["line"])
     if part.kind in SIZE_BYTES or part.kind in {"n", "i"}:
         if part.name not in columns:
@@ -199,7 +199,7 @@ def _put(columns: Columns, part: Field, values: np.ndarray, rows: np.ndarray) ->
     if part.name not in columns:
         columns[part.name] = np.full(total, np.nan)
     if part.kind == "ms":
-        # By way of whole nanoseconds: the float nearest to what is printed, not one beside it.
+        # Via whole nanoseconds: so the result is the float nearest to the printed number.
         whole = values * 1e6
         np.rint(whole, out=whole)
         whole /= 1e9
@@ -216,7 +216,7 @@ def _all_masked(length: int) -> np.ma.MaskedArray:
 
 
 def _runs(cycles: Columns, so_far: LogSoFar) -> np.ndarray:
-    """Which process each collection is of, from 1: its numbers and its clock only go up."""
+    """Return the process of each collection, from 1; a new one if its number or time goes back."""
     if not len(cycles["line"]):
         return np.empty(0, np.int64)
     number, at = cycles["number"].data, cycles["at_seconds"]
@@ -230,8 +230,8 @@ def _runs(cycles: Columns, so_far: LogSoFar) -> np.ndarray:
 def _periodic(
     cycles: Columns, announced: Sequence[_Lines], so_far: LogSoFar
 ) -> tuple[np.ndarray, bool]:
-    """Collections that `GC forced` announced, and whether one announced is still to come."""
-    # It announces the next one, unless the program asked for that.
+    """Mark collections that `GC forced` announced; also return whether one is still to come."""
+    # It announces the next collection, unless that one was forced by the program.
     numbers = [np.array([-1])] if so_far.announced else []
     numbers += [lines.numbers for lines in announced]
     periodic = np.zeros(len(cycles["line"]), bool)
@@ -242,7 +242,7 @@ def _periodic(
 
 
 def _place(events: Columns, cycles: Columns, so_far: LogSoFar) -> None:
-    """Set the run and the last collection printed before each line."""
+    """Set the run of each line, and the last collection printed before it."""
     before = np.searchsorted(cycles["line"], events["line"])
     runs = np.concatenate(([so_far.run], cycles["run"]))
     if so_far.number is None and len(cycles["run"]):
@@ -255,26 +255,26 @@ def _place(events: Columns, cycles: Columns, so_far: LogSoFar) -> None:
 
 
 def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:
-    """Lines that are not events, by kind; what is left is the program's."""
+    """Count lines that are not events, by kind; the remaining lines are the program's."""
     counted = {event: readings.lines(event) for event in ("gc-forced", "scan")}
     others = {event: sum(len(lines.numbers) for lines in of) for event, of in counted.items()}
     others |= readings.others
     read = sum(len(columns["line"]) for columns in events) + sum(others.values())
     others["broken"] = len(readings.broken)
-    # Two events can share a line; so this is not exact in a log that lost newlines.
+    # Two events can share a line, so the count is inexact in a log that lost newlines.
     others["program"] = max(0, readings.lines_done - read - len(readings.broken))
     return {kind: lines for kind, lines in others.items() if lines}
 
 
 def _broken_lines(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
-    """Lines of the collector's that cannot be read."""
+    """Return damage for runtime lines that cannot be parsed."""
     what = "a line of the collector's that is torn, or of no known release"
     placed = ((unwrapped.place_of(lost.line), lost.text) for lost in readings.broken)
     return [Damage(source, place, what, excerpt(text)) for place, text in placed]
 
 
 def _impossible_durations(cycles: Columns, unwrapped: Unwrapped, source: str) -> list[Damage]:
-    """Durations that cannot be, made unknown."""
+    """Set impossible durations to unknown; return them as damage."""
     damage = []
     for name, values in cycles.items():
         if values.dtype.kind == "f" and np.isinf(values).any():
@@ -288,9 +288,9 @@ def _impossible_durations(cycles: Columns, unwrapped: Unwrapped, source: str) ->
 def _missing_cycles(
     cycles: Columns, readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
 ) -> list[Damage]:
-    """Collections whose numbers are skipped, where nothing accounts for them."""
-    # Broken lines may be theirs, and a person who quotes a log may say that lines are left out. A
-    # log may begin late; so nothing is missing before the first collection of its first run.
+    """Return damage for skipped collection numbers that nothing explains."""
+    # Broken lines can explain them, and so can a note that lines are left out. A log can begin
+    # late, so nothing is missing before the first collection of its first run.
     if not len(cycles["line"]):
         return []
     number, line, run = cycles["number"].data, cycles["line"], cycles["run"]

@@ -51,8 +51,8 @@ _PARTS = tuple(Grammar("gc", text, OLDEST, NEWEST) for text in (_BEGIN, *_GROUPS
 
 
 def take_excerpts(readings: Readings, longest_line: int) -> None:
-    """Read what is whole in the broken lines that a person cut or shortened; they become fewer."""
-    # Columns are cut where the longest line of the piece ends.
+    """Parse the complete groups of lines that were cut or shortened; such lines are not damage."""
+    # A line was cut by a terminal if its length is that of the longest line of the piece.
     beginnings = {broken.line: broken.length for broken in readings.broken if _is_beginning(broken)}
     ends = Counter(beginnings.values())  # a line in which two begin is one line
     left = []
@@ -66,12 +66,12 @@ def take_excerpts(readings: Readings, longest_line: int) -> None:
 
 
 def _is_beginning(broken: Broken) -> bool:
-    """Whether a line begins as one of the collector's and nothing of it stands elsewhere."""
+    """Whether it is the beginning of a GC line without loose pieces elsewhere."""
     return not broken.has_loose_pieces and _PARTS[0].pattern.match(broken.text) is not None
 
 
 def _read(broken: Broken, readings: Readings) -> bool:
-    """Take the groups that are whole, if the line's number and time are."""
+    """Take the complete groups, if the line's number and time are complete."""
     if _PARTS[0].pattern.match(broken.text) is None:
         return False
     found = [(part, part.pattern.search(broken.text)) for part in _PARTS]

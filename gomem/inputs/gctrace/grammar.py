@@ -5,10 +5,10 @@ Printed by    gcMarkTermination and dumpScanStats (mgc.go), printScavTrace (mgcs
               (mgcsweep.go) and the forced-collection helper (proc.go) of Go's runtime.
 Notation      A grammar is the line itself, with a field in place of each number: `{name:kind}`.
               Fields become columns of that name; `_` is parsed and dropped. The runtime writes a
-              line in pieces, and another writer's text can appear only between two of them. A piece
-              begins or ends beside each number, and where the grammar has a `¦`.
+              line in pieces, and another writer's text can appear only between two of them. Pieces
+              are separated before and after each number, and where the grammar has a `¦`.
 Kinds         n count; i signed count; B, MB and KiB sizes, the latter two rounded down by the
-              runtime; s seconds with three decimals; ms milliseconds; % whole per cent; x a float
+              runtime; s seconds with three decimals; ms milliseconds; % whole percent; x a float
               as the runtime prints it.
 """
 
@@ -23,7 +23,8 @@ from gomem.units import KIB, MIB
 Release = tuple[int, int]
 
 OLDEST: Release = (1, 5)
-NEWEST: Release = (1, 27)  # the newest compared; a grammar that reaches it holds for later ones too
+# the newest release checked; a grammar up to it also holds for later releases
+NEWEST: Release = (1, 27)
 
 KINDS = {
     "n": rb"[0-9]{1,18}",
@@ -46,7 +47,7 @@ _SEPARATORS = b"@%+/>,s"
 
 @dataclass(frozen=True)
 class Field:
-    """A number in a line: the column it becomes, and how it is printed."""
+    """A number in a line: the column that it becomes, and its printed form."""
 
     name: str
     kind: str
@@ -54,17 +55,17 @@ class Field:
 
 @dataclass(frozen=True)
 class Grammar:
-    """One form of one line."""
+    """One form of one type of line."""
 
-    event: str  # `gc`, `scav`, `scvg`, `pacer`, or a kind of line that is only counted
+    event: str  # `gc`, `scav`, `scvg`, `pacer`, or a type of line that is only counted
     text: str  # the line in the notation above, without its newline
     since: Release  # first release that prints it
     until: Release  # last release that prints it
-    flags: tuple[tuple[str, bool | str], ...] = ()  # columns whose value the form itself says
+    flags: tuple[tuple[str, bool | str], ...] = ()  # columns with a fixed value in this form
 
     @cached_property
     def parts(self) -> tuple[bytes | Field, ...]:
-        """Literals, as the runtime writes them, and fields, in order."""
+        """The literals (as the runtime writes them) and fields, in order."""
         parts: list[bytes | Field] = []
         end = 0
         for match in _FIELD.finditer(self.text):
@@ -75,27 +76,27 @@ class Grammar:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        """Its numbers, in order."""
+        """The line's fields, in order."""
         return tuple(part for part in self.parts if isinstance(part, Field))
 
     @cached_property
     def literals(self) -> tuple[bytes, ...]:
-        """What stands between its numbers, in order."""
+        """The text between the fields, in order."""
         return tuple(part for part in self.parts if isinstance(part, bytes))
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
-        """Matches the line without its newline; one group a field."""
+        """Pattern for the line without its newline; one group per field."""
         return re.compile(self._regex(b"(", b")"))
 
     @cached_property
     def line_regex(self) -> str:
-        """Matches the line with its newline, in the syntax that RE2 and Python share."""
+        """Pattern for the line with its newline, in the syntax that RE2 and Python share."""
         return "^" + self._regex(b"", b"").decode() + "\r?\n$"
 
     @cached_property
     def marked(self) -> bytes:
-        """The line with its numbers marked, as a key to look the form up with."""
+        """The line with its numbers replaced by the marker: the key of the form."""
         marks = {"s": b"0.0"}
         return b"".join(
             marks.get(part.kind, b"0") if isinstance(part, Field) else part for part in self.parts
@@ -103,17 +104,17 @@ class Grammar:
 
     @cached_property
     def is_columnar(self) -> bool:
-        """Whether lines of the form are alike when marked: signs and exponents break that."""
+        """Whether all lines of the form are equal when marked: signs and exponents prevent that."""
         return not any(field.kind in {"x", "i", "B"} for field in self.fields)
 
     @property
     def is_only_counted(self) -> bool:
-        """Whether none of its numbers is kept."""
+        """Whether all of its numbers are dropped."""
         return all(field.name == "_" for field in self.fields)
 
     @cached_property
     def separators(self) -> bytes:
-        """Characters of the line that become CSV separators, so that all numbers stand apart."""
+        """Characters of the line to replace by CSV separators, so that each number is a column."""
         for separators in (_SEPARATORS, _SEPARATORS + b" "):
             if all(cell.count(b"0") <= 1 for cell in self._cells(separators)):
                 return separators
@@ -121,12 +122,12 @@ class Grammar:
 
     @cached_property
     def csv_columns(self) -> tuple[Field | None, ...]:
-        """For each CSV column of the line its field, None where the column is empty."""
+        """The field of each CSV column; None for an empty column."""
         fields = iter(self.fields)
         return tuple(next(fields) if cell else None for cell in self._cells(self.separators))
 
     def to_csv(self, lines: bytes) -> bytes:
-        """Lines of this form as CSV of their numbers."""
+        """Convert lines of this form to a CSV of their numbers."""
         table, unwanted = _csv_translation(self.separators)
         return lines.translate(table, unwanted)
 
@@ -162,7 +163,7 @@ _CLOCK_1_5 = "¦: {sweep_termination_seconds:ms}" + _SCAN + _MARKED
 _CPU_MARK = "+{cpu_assist_seconds:ms}/{cpu_background_seconds:ms}/{cpu_idle_seconds:ms}"
 _CPU_END = "+{cpu_mark_termination_seconds:ms} ms cpu, "
 _CPU = "{cpu_sweep_termination_seconds:ms}" + _CPU_MARK + _CPU_END
-# The third number is the constant 0 that the release prints for its write-barrier phase.
+# The third number is a constant 0, which the release prints for its write-barrier phase.
 _CPU_1_5 = "{cpu_sweep_termination_seconds:ms}+{cpu_scan_seconds:ms}+{_:ms}" + _CPU_MARK + _CPU_END
 _HEAP = (
     "{heap_at_start_bytes:MB}->{heap_at_mark_end_bytes:MB}->{heap_live_bytes:MB} MB, "
@@ -209,8 +210,8 @@ def _scav(text: str, since: Release, until: Release, reset_since: Release) -> li
     ]
 
 
-# The form without a generation is that of 1.14 and comes back in 1.19; only the range in between
-# can be told from it, by its tail.
+# The form without a generation is printed by 1.14, 1.19 and 1.20. A grammar has only one range, so
+# it includes the releases in between, unless the tail is that of 1.19 or later.
 _SCAV_LINES = [
     *_scav("scav " + _WORK + _UTILISATION, (1, 14), (1, 20), (1, 19)),
     *_scav("scav {generation:n} " + _WORK + _UTILISATION, (1, 15), (1, 18), (1, 18)),
@@ -275,7 +276,7 @@ _PACER_LINES = [
     _pacer("cycle", _CYCLE + "¦[controller reset]", (1, 18), (1, 19), reset=True),
 ]
 
-# gctrace=2: what was scanned in each size class. Counted, not kept.
+# gctrace=2: scan statistics per size class. Counted, not kept.
 _OBJECTS = "{_:n}+{_:n}+{_:n}={_:n} objs, {_:n}+{_:n}={_:n} spans"
 _SCAN_LINES = [
     Grammar("scan", begin + text, since, NEWEST)
@@ -290,7 +291,7 @@ GRAMMARS: tuple[Grammar, ...] = (
 
 
 def releases(grammars: list[Grammar]) -> tuple[Release, Release] | None:
-    """The releases that print all of these forms, first and last; None if there is none."""
+    """Return the first and last release that print all of these forms; None if no release does."""
     since = max((grammar.since for grammar in grammars), default=OLDEST)
     until = min((grammar.until for grammar in grammars), default=NEWEST)
     return (since, until) if since <= until else None

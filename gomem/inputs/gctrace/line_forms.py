@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_NUMBER_BYTES = 11
-"""Numbers up to here need no look at how many digits they have: every form allows as many."""
+"""Shorter numbers need no check of their length: every form allows this many digits."""
 WINDOW_BYTES = 1 << 18
 
 _ZERO, _POINT, _S = b"0.s"
@@ -27,9 +27,9 @@ _MARK = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 def mark_numbers(text: bytes) -> tuple[bytes, np.ndarray]:
-    """A text with marks for its numbers, and where numbers are long."""
-    # Bytes that are no ASCII become one that no form has; newlines stay. Of each number longer than
-    # `MAX_NUMBER_BYTES` it gives a position in `text` inside it.
+    """Replace the numbers of a text by markers; also return the positions of long numbers."""
+    # Non-ASCII bytes become a byte that no form contains; newlines stay. For each number longer
+    # than `MAX_NUMBER_BYTES`, the result has a position in `text` inside the number.
     marked: list[bytes] = []
     long_at = [np.empty(0, np.int64)]
     for start, end in _windows(text):
@@ -45,7 +45,7 @@ def mark_numbers(text: bytes) -> tuple[bytes, np.ndarray]:
 
 
 def _windows(text: bytes) -> Iterator[tuple[int, int]]:
-    """Begins and ends of windows, cut after lines; only a line longer than a window is cut."""
+    """Yield start and end of each window; windows end at a newline, unless a line is longer."""
     start = 0
     while start < len(text):
         end = start + WINDOW_BYTES
@@ -56,8 +56,8 @@ def _windows(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _repeated(characters: np.ndarray) -> np.ndarray:
-    """For each character but the first: whether it goes on with the number before it."""
-    digit = (characters - _ZERO) < 10  # what is below b"0" wraps round
+    """For each character but the first: whether it continues the number before it."""
+    digit = (characters - _ZERO) < 10  # characters below b"0" wrap round
     two = digit[1:] & digit[:-1]
     inside = characters == _POINT
     inside[:1] = inside[-1:] = False
@@ -73,7 +73,7 @@ def _repeated(characters: np.ndarray) -> np.ndarray:
 
 
 def _long_runs(repeated: np.ndarray) -> np.ndarray:
-    """For each number with more bytes than `MAX_NUMBER_BYTES` the place of the first more."""
+    """For each number longer than `MAX_NUMBER_BYTES`, the position of its first excess byte."""
     run, length = repeated, 1
     while length < MAX_NUMBER_BYTES:
         ahead = min(length, MAX_NUMBER_BYTES - length)
@@ -81,7 +81,7 @@ def _long_runs(repeated: np.ndarray) -> np.ndarray:
             return np.empty(0, np.int64)
         run = run[ahead:] & run[:-ahead]
         length += ahead
-        if not run.any():  # soon, in most windows
+        if not run.any():  # reached early, in most windows
             return np.empty(0, np.int64)
     first = run.copy()
     first[1:] &= ~run[:-1]

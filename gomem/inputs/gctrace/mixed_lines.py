@@ -2,7 +2,7 @@
 
 The runtime's text can begin anywhere in a line, because the program may have printed something
 before it without a newline. A line that begins like the runtime's but cannot be parsed is broken,
-and is passed on together with the loose pieces after it. All other text is the program's.
+and is reported together with the loose pieces after it. All other text is the program's.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 FAMILIAR_FRACTION = 0.05
 
-# Enough of a line to say that it is one, whatever follows.
+# Enough of a line to recognise it, whatever follows.
 OWN_LINE = re.compile(
     rb"gc [0-9]+ @[0-9]+\.[0-9]{3}s [0-9]+%"
     rb"|scav (?:[0-9]+ )?[0-9]+ KiB work"
     rb"|(?:forced )?scvg-?[0-9]*: (?:[0-9]+ [MK]B released|inuse: [0-9])"
     rb"|pacer: (?:assist ratio=|H_m_prev=|sweep done at heap|[0-9]+% CPU \()"
 )
-_OWN_WORDS = (b"gc ", b"scav ", b"scvg", b"pacer: ")  # one of them is in any such line
-# What a line begins with, and of which event it then is; the collector's also ends words.
+_OWN_WORDS = (b"gc ", b"scav ", b"scvg", b"pacer: ")  # every such line contains one of them
+# How a line begins, and its event; words can end in `gc `, too.
 _BEGINNINGS = {
     b"gc ": "gc",
     b"scav ": "scav",
@@ -45,18 +45,19 @@ _BEGINNINGS = {
     b"GC forced": "gc-forced",
 }
 _GAP = rb"\.\.|\xe2\x80\xa6|nip|mitted"
-_FORCED = b"forced "  # may stand in front of scvg
+_FORCED = b"forced "  # can precede scvg
 _CERTAIN_BEGIN = re.compile(
     rb"gc [0-9]+ @[0-9]|scav [0-9]+(?: [0-9K]|\s)|(?:forced )?scvg-?[0-9]*: [0-9i]"
     rb"|pacer: (?:assist|H_m|sweep|[0-9]+%)"
 )
-# Pieces that no other program prints: left alone on a line, they are a torn line's.
+# Pieces that no other program prints: alone on a line, they belong to a torn line.
 _PIECE = re.compile(
     rb" ms clock, | ms cpu, | MB goal, | MB stacks, | MB globals, | KiB work| KiB total, "
     rb"| KiB now, |% util\b|assist ratio=|workers=[0-9]+\+|; swept [0-9]|pages/byte\b"
     rb"|% CPU \([0-9]| exp\.\) |cons/mark |H_m_prev=|u_a/u_g=| [MK]B released\n|, consumed: [0-9]"
 )
-# Other lines of the runtime in the same stream: counted, so that they are not the program's.
+# Other lines of the runtime in the same stream: counted, so that they are not taken for the
+# program's.
 _OTHER = re.compile(
     rb"^(?:(?P<schedtrace>SCHED [0-9]+ms: )|(?P<inittrace>init \S+ @[0-9.]+ ms, )"
     rb"|(?P<checkfinalizers>checkfinalizers: queue: )"
@@ -66,26 +67,26 @@ _OTHER = re.compile(
     re.MULTILINE,
 )
 _OTHER_BEGIN = rb"\n(?:SCHED |init |checkf|trace[a-z]+\()|gc[0-9]+\([0-9]+\): |gc # @#s"
-# How the runtime goes on where a release adds to a line; a program's own text seldom does.
+# How the runtime continues where a release extends a line; a program's own text seldom does.
 _UNKNOWN_TAIL = re.compile(rb" ?[(\[,]")
 _NEWLINE = re.compile(rb"\r?\n")
 _FORMS = {
     event: tuple(grammar for grammar in GRAMMARS if grammar.event == event)
     for event in _BEGINNINGS.values()
 }
-# Of each form the second literal, or its only one: where none of them is, there is no line.
+# The second literal of each form, or its only one: without any of them there is no line.
 _EARLY = {
     event: tuple({form.literals[:2][-1] for form in forms}) for event, forms in _FORMS.items()
 }
 
 
 def has_own_line(text: bytes) -> bool:
-    """Whether there is any line of the collector's in a text, wrapped or among other output."""
+    """Whether a text contains a GC, scavenger or pacer line, wrapped or among other output."""
     return any(word in text for word in _OWN_WORDS) and _is_in(text, OWN_LINE.pattern)
 
 
 def _is_in(text: bytes, regex: bytes) -> bool:
-    """Whether a pattern is anywhere in a text: RE2 looks through it ten times as fast as `re`."""
+    """Whether a text contains a pattern: RE2 searches ten times as fast as `re`."""
     ends = pa.py_buffer(np.array([0, len(text)], np.int64))
     whole = pa.Array.from_buffers(pa.large_binary(), 1, [None, ends, pa.py_buffer(text)])
     return bool(pc.match_substring_regex(whole, regex)[0].as_py())
@@ -93,24 +94,24 @@ def _is_in(text: bytes, regex: bytes) -> bool:
 
 @dataclass(frozen=True)
 class MixedLines:
-    """The lines of a chunk that did not stand alone."""
+    """Lines of a chunk other than intact runtime lines, which are parsed in bulk."""
 
-    text: bytes  # they themselves, one after the other
-    numbers: np.ndarray  # which line of the chunk each one is, from 0
-    starts: np.ndarray  # where each begins in `text`, and the end of the last
-    # For each the index after the last that follows without a gap in the chunk: a torn line does
-    # not reach past a line of the runtime's that stands alone.
+    text: bytes  # the lines, concatenated
+    numbers: np.ndarray  # each line's number in the chunk, from 0
+    starts: np.ndarray  # each line's start in `text`, and the end of the last
+    # For each line, the index after the last one that follows it without a gap in the chunk: a torn
+    # line does not extend past an intact line of the runtime.
     runs: np.ndarray
-    trailing_lines: int  # how many there are after the last line that stood alone
+    trailing_lines: int  # number of lines after the last intact one
 
     @classmethod
     def of(cls, lines: pa.BinaryArray, alone: np.ndarray) -> MixedLines:
-        """The lines that are not marked as standing alone."""
+        """Select the lines that are not intact."""
         numbers = np.flatnonzero(~alone)
         taken = lines.take(pa.array(numbers))
         if not len(numbers):
             return cls(b"", numbers, np.zeros(1, np.int64), numbers, 0)
-        # As wide as Python's integers: a search for one would copy narrower ones each time.
+        # The dtype of Python's integers: a search would copy narrower ones each time.
         starts = np.frombuffer(taken.buffers()[1], np.int32)[: len(numbers) + 1].astype(np.int64)
         text = taken.buffers()[2].to_pybytes()[: starts[-1]]
         breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
@@ -121,25 +122,25 @@ class MixedLines:
         return cls(text, numbers, starts, runs, int(trailing))
 
     def line_at(self, position: int) -> int:
-        """Index of the line at a position of `text`."""
+        """Return the index of the line at a position of `text`."""
         return int(np.searchsorted(self.starts, position, side="right")) - 1
 
     def window_end(self, line: int) -> int:
-        """How far the pieces of a line that begins in a line may lie."""
+        """Return how far a torn line that begins in `line` can extend."""
         after = min(int(self.runs[line]), line + WINDOW_LINES)
         return min(int(self.starts[after]), int(self.starts[line]) + WINDOW_BYTES)
 
 
 @dataclass
 class _Beginnings:
-    """Finds where lines may begin: where that is rare, far faster by `bytes.find` than by `re`."""
+    """Finds where lines can begin; if that is rare, `bytes.find` is far faster than `re`."""
 
     text: bytes
     stop: int
     ahead: dict[bytes, int] = field(default_factory=lambda: dict.fromkeys(_BEGINNINGS, -1))
 
     def next(self, position: int) -> tuple[int, str, int] | None:
-        """The first place from a position on, its event, and where to look on if it is none."""
+        """Return the next possible start, its event, and where to continue if it is not a line."""
         for beginning, at in self.ahead.items():
             if at < position:
                 found = self.text.find(beginning, position, self.stop)
@@ -153,14 +154,14 @@ class _Beginnings:
         return at, _BEGINNINGS[beginning], end
 
 
-_Reading = tuple[Grammar, tuple[bytes, ...], int]  # a line's form and numbers, and where it ends
+_Reading = tuple[Grammar, tuple[bytes, ...], int]  # a line's form, its numbers, and its end
 
 
 def search(lines: MixedLines, before_line: int, readings: Readings) -> int:
-    """Read what can be read of the lines that do not stand alone; none is begun from `before_line`.
+    """Parse the lines that are not intact, up to `before_line`, where no line may begin any more.
 
-    How many lines of the chunk are done with: `before_line`, or more where the last torn line
-    reached further.
+    Returns the number of lines of the chunk that are done: `before_line`, or more if the last torn
+    line extends further.
     """
     stop = int(lines.starts[np.searchsorted(lines.numbers, before_line)])
     searched = _Search(lines, readings)
@@ -183,17 +184,17 @@ def search(lines: MixedLines, before_line: int, readings: Readings) -> int:
 
 @dataclass
 class _Search:
-    """A pass over mixed lines, from the first to the last."""
+    """One pass over mixed lines."""
 
     lines: MixedLines
     readings: Readings
-    searched_to: int = 0  # up to here everything is read or noted
-    # The last line noted as broken, as long as pieces may follow that belong to it.
+    searched_to: int = 0  # everything before is parsed or noted
+    # The last line noted as broken, while pieces that belong to it can still follow.
     broken_line: int | None = None
-    patience: Patience = field(default_factory=Patience)  # how long torn lines may still take
+    patience: Patience = field(default_factory=Patience)  # steps left for torn lines
 
     def read_at(self, at: int, event: str, behind: int) -> int:
-        """Read the line that may begin here; return where to look next."""
+        """Parse the line that may begin here; return where to continue."""
         lines = self.lines
         line = lines.line_at(at)
         end = lines.window_end(line)
@@ -213,7 +214,7 @@ class _Search:
         return behind
 
     def note_loose_pieces(self, stop: int) -> None:
-        """Note pieces of torn lines that were passed over, once for each torn line."""
+        """Note skipped pieces of torn lines, once for each torn line."""
         if not self.has_pieces:
             return
         for match in _PIECE.finditer(self.lines.text, self.searched_to, stop):
@@ -236,7 +237,7 @@ class _Search:
         self.broken_line = line
 
     def _read(self, forms: tuple[Grammar, ...], at: int, end: int) -> _Reading | None:
-        """Whole, else with other text inside it, else with other text glued to its end."""
+        """Parse a whole line, else one torn by other text, else one with text glued to its end."""
         text = self.lines.text
         whole = [(form, form.pattern.match(text, at, end)) for form in forms]
         matched = [(form, match) for form, match in whole if match is not None]
@@ -259,13 +260,13 @@ class _Search:
 
     @cached_property
     def has_pieces(self) -> bool:
-        """Whether there is any piece at all."""
+        """Whether there are any pieces."""
         return _is_in(self.lines.text, _PIECE.pattern)
 
     @cached_property
     def shapes(self) -> frozenset[bytes]:
-        """How the program's own lines begin, as far as it is how many of them do."""
-        # A torn line's pieces can make a line look like one of the program's; they are few.
+        """Frequent beginnings of the program's own lines."""
+        # Pieces of torn lines can look like lines of the program, but they are rare.
         counts = Counter(
             shape(line)
             for line in self.lines.text.split(b"\n")

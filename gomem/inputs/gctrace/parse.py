@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
 
-CHUNK_BYTES = 1 << 22  # many windows; bounds the memory, keeps offsets in 32 bits
-MAX_LINE_BYTES = 1 << 26  # a longer one is cut: no log is held whole for want of a newline
+CHUNK_BYTES = 1 << 22  # many windows; bounds the memory and keeps offsets in 32 bits
+# longer lines are cut, so that a log without newlines is not held in memory
+MAX_LINE_BYTES = 1 << 26
 PART_LINES = 1 << 13
 NEWLINE = 10
 ARROW, ARROW_IN_HTML = b"->", b"-&gt;"
@@ -55,15 +56,14 @@ _KEYS = pa.array(
 def parse_pieces(
     pieces: Iterable[bytes], *, source: str
 ) -> Iterator[tuple[GcTraceColumns, list[Damage]]]:
-    """Parse a log that comes in pieces, cut anywhere: columns and damage of each, at least once."""
-    # What a torn line, a run or a number needs of the pieces before is carried on, so that the
-    # pieces together are what one piece that is the whole would give. No more than a few of them
-    # are in memory.
+    """Parse a log that comes in pieces, cut anywhere; yield columns and damage at least once."""
+    # State (torn lines, runs, numbers) is carried from piece to piece, so the result is that of the
+    # whole log. Only a few pieces are in memory.
     so_far = LogSoFar(source)
     unwrapper = Unwrapper(source)
     held = Unwrapped()
     for piece, last in _whole_lines(pieces):
-        # One letter is found to be missing faster than the five of HTML's arrow.
+        # A search for one letter is faster than for the five of HTML's arrow, `-&gt;`.
         readable = piece.replace(ARROW_IN_HTML, ARROW) if b"&" in piece else piece
         ahead = held.followed_by(unwrapper.unwrap(readable))
         end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
@@ -80,7 +80,7 @@ def parse_pieces(
 
 
 def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """The pieces, cut after lines, and for each whether it is the last; at least one."""
+    """Yield the pieces cut at newlines, and whether each is the last; at least one."""
     held = b""
     for piece in pieces:
         end = piece.rfind(b"\n") + 1
@@ -94,9 +94,9 @@ def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
 
 
 def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
-    """Read lines; return how many bytes are done with."""
-    # The lines after the last one that stood alone may hold the beginning of a torn one, so that,
-    # except at the end of the log, they are left to be read again with what follows.
+    """Parse lines; return how many bytes are done."""
+    # The lines after the last intact one can contain the beginning of a torn line. So they are
+    # parsed again together with the next chunk, except at the end of the log.
     size = len(chunk)
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
@@ -104,13 +104,14 @@ def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
     offsets = _offsets(lines)
     forms, doubtful = _forms_of(chunk, offsets)
     alone = np.zeros(len(lines), bool)
-    parts = [  # lines of a form, divided so that threads share the work
+    parts = [  # lines of one form, divided among threads
         (_FORMS[form], part)
         for form in np.flatnonzero(np.bincount(forms + 1, minlength=1)[1:])
         for which in (np.flatnonzero(forms == form),)
         for part in np.array_split(which, len(which) // PART_LINES + 1)
     ]
-    # Nearly all of it is Arrow's, which lets threads run; more of them than processors hold memory.
+    # Nearly all of the work is Arrow's, which releases the GIL; more threads than processors only
+    # take memory.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         each = pool.map if len(lines) > PART_LINES else map  # threads cost more than a few lines
         read = each(lambda part: _read_form(part[0], lines, part[1], doubtful), parts)
@@ -127,7 +128,7 @@ def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
 
 
 def _lines(text: bytes) -> pa.BinaryArray:
-    """The lines of a text, newlines included, without copying it."""
+    """Return the lines of a text, with their newlines, without copying."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == NEWLINE) + 1
     offsets = np.zeros(len(ends) + 1, np.int32)
     offsets[1:] = ends
@@ -136,8 +137,8 @@ def _lines(text: bytes) -> pa.BinaryArray:
 
 
 def _forms_of(chunk: bytes, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each line the form that its marked text is the key of, -1 for none; and long numbers."""
-    # Lines with numbers that may not fit are given by themselves, as numbers from 0.
+    """Return each line's form, by its marked text (-1 if none), and lines with long numbers."""
+    # Lines with numbers that may not fit are returned separately, as line numbers from 0.
     marked, long_at = mark_numbers(chunk)
     keys = pc.index_in(_lines(marked), value_set=_KEYS).fill_null(-2).to_numpy()
     return keys >> 1, np.searchsorted(offsets, long_at, side="right") - 1
@@ -146,14 +147,14 @@ def _forms_of(chunk: bytes, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _read_form(
     form: Grammar, lines: pa.BinaryArray, which: np.ndarray, doubtful: np.ndarray
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The numbers of those lines that have exactly this form, and which lines these are."""
+    """Return the lines that have exactly this form, and their numbers."""
     text = lines.take(pa.array(which))
     has_doubtful = doubtful.size and np.isin(doubtful, which).any()
     if not form.is_only_counted and not has_doubtful:
         try:
             return which, _numbers_of(form, text)
         except pa.ArrowInvalid:
-            pass  # a point too many: which line it is, the regular expression tells
+            pass  # a number has a second point: the regular expression finds the line
     fits = pc.match_substring_regex(text, form.line_regex)
     which = which[fits.to_numpy(zero_copy_only=False)]
     if form.is_only_counted or not len(which):
@@ -162,14 +163,15 @@ def _read_form(
 
 
 def _numbers_of(form: Grammar, text: pa.BinaryArray) -> list[np.ndarray]:
-    """The numbers of lines of a form, a column each."""
+    """Return the numbers of lines of one form, one array per column."""
     names = [str(number) for number in range(len(form.csv_columns))]
     types = {
         name: pa.int64() if field.kind in INTEGER_KINDS else pa.float64()
         for name, field in zip(names, form.csv_columns, strict=True)
         if field is not None
     }
-    offsets = _offsets(text)  # of lines that were just taken: they begin at their buffer's start
+    # the lines were just copied by take(), so they begin at their buffer's start
+    offsets = _offsets(text)
     numbers = form.to_csv(text.buffers()[2].to_pybytes()[offsets[0] : offsets[-1]])
     table = csv.read_csv(
         pa.BufferReader(numbers),

@@ -1,4 +1,4 @@
-"""A gctrace log as rows: collections, scavenges, the pacer's lines, and what else is in it."""
+"""A gctrace log as frames: collections, scavenges, pacer lines, and counts of other lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Readable
     from gomem.sources.long import Progress, Stream
 
-# Of a long log in a piece: with fewer, each question is mostly pandas' cost of asking.
+# Rows in a piece of a long log: with fewer, pandas' overhead per call dominates.
 MIN_ROWS = 1 << 17
 _RUN = Column(
     "run", "int64", "", "Process of the log, from 1; a new one begins where GC numbers fall."
@@ -161,7 +161,7 @@ _NOTES = {
     "goal, and is not read",
 }
 _NAMES = tuple(column.name for column in CYCLES)
-# Of a line that was read whole all of these are known, in every release.
+# Known for every line that was parsed whole, in every release.
 _IN_WHOLE_LINES = ("mark_seconds", "cpu_background_seconds", "heap_live_bytes", "gomaxprocs")
 
 
@@ -169,16 +169,16 @@ _IN_WHOLE_LINES = ("mark_seconds", "cpu_background_seconds", "heap_live_bytes", 
 class GcLog(WithDamage):
     """A gctrace log."""
 
-    # A row per collection; see `CYCLES`. Of a log too long to lie in memory they are packed.
+    # A row per collection; see `CYCLES`. Packed if the log is too long for memory.
     cycles: pd.DataFrame | PackedFrame
     scavenges: pd.DataFrame  # a row per `scav` or `scvg` line; see `SCAVENGES`
     pacer: pd.DataFrame  # a row per `pacer` line; see `PACER`
-    other: pd.DataFrame  # lines of other kinds, counted; see `OTHER`
+    other: pd.DataFrame  # counts of lines of other kinds; see `OTHER`
     go_version_range: GoVersion  # the releases whose runtime prints these forms
     damaged: tuple[Damage, ...] = ()  # what could not be read
 
     def pieces(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-        """Columns of its collections, piece by piece where they are packed."""
+        """Yield columns of the collections, piece by piece if they are packed."""
         if isinstance(self.cycles, PackedFrame):
             yield from self.cycles.pieces(columns)
         else:
@@ -186,13 +186,13 @@ class GcLog(WithDamage):
 
     @property
     def old_lines(self) -> int:
-        """How many lines are of Go 1.4 or older, whose form is not read."""
+        """The number of lines from Go 1.4 or older, a form that is not parsed."""
         counts = dict(zip(self.other["kind"], self.other["lines"], strict=True))
         return int(counts.get("too_old", 0))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is besides that is no damage: quoted lines, and those of another form."""
+        """Notes that are not damage: quoted lines, and lines of another form."""
         counts = Counter(dict(zip(self.other["kind"], self.other["lines"], strict=True)))
         pieces = self.pieces(_IN_WHOLE_LINES)
         counts["partial"] = sum(int(piece.isna().any(axis=1).sum()) for piece in pieces)
@@ -200,7 +200,7 @@ class GcLog(WithDamage):
         return tuple(words.format(format_count(count)) for words, count in said if count)
 
     def joined(self, others: Sequence[GcLog]) -> GcLog:
-        """One log of several, in their order: each file's processes are runs of their own."""
+        """Join several logs in order; each file's processes are separate runs."""
         logs = (self, *others)
         packed = any(isinstance(log.cycles, PackedFrame) for log in logs)
         joined = _joined(_one_after_another(logs), packed=packed)
@@ -224,7 +224,7 @@ class GcLog(WithDamage):
 
 
 def packed_log(pieces: Iterable[GcLog]) -> GcLog:
-    """One log of its pieces, its collections packed."""
+    """Join the pieces of one log, with its collections packed."""
     return _joined(pieces, packed=True)
 
 
@@ -251,7 +251,7 @@ def _joined(pieces: Iterable[GcLog], *, packed: bool) -> GcLog:
 
 
 def _one_after_another(logs: Sequence[GcLog]) -> Iterator[GcLog]:
-    """Logs piece by piece, the runs of each after those before."""
+    """Yield logs piece by piece; the runs of each continue after those of the previous log."""
     shift = 0
     for log in logs:
         own = log
@@ -265,7 +265,7 @@ def _one_after_another(logs: Sequence[GcLog]) -> Iterator[GcLog]:
 
 
 def gctrace_tables(columns: GcTraceColumns, damage: Sequence[Damage]) -> GcLog:
-    """Lay a log's events out as rows, in the log's order; the frames take the arrays."""
+    """Convert a log's events to frames, in the log's order, without copying the arrays."""
     events = ((columns.cycles, CYCLES), (columns.scavenges, SCAVENGES), (columns.pacer, PACER))
     frames = (build(_with_times(of, schema), schema, copy=False) for of, schema in events)
     cycles, scavenges, pacer = frames
@@ -274,13 +274,13 @@ def gctrace_tables(columns: GcTraceColumns, damage: Sequence[Damage]) -> GcLog:
 
 
 def _with_times(columns: Mapping[str, Any], schema: Sequence[Column]) -> dict[str, Any]:
-    """The columns that the schema has, with times that know their zone."""
+    """Select the schema's columns; times get their zone."""
     named = {column.name: columns[column.name] for column in schema if column.name in columns}
     return {**named, "time": pd.Series(columns["time"]).dt.tz_localize("UTC")}
 
 
 def _version(range_of: tuple[Release, Release] | None) -> GoVersion:
-    """The range as far as it says anything: forms that all releases print narrow nothing."""
+    """Return the range of releases; empty if the forms are printed by all releases."""
     if range_of is None:
         return GoVersion(evidence="the log holds lines of several releases")
     (_, low), (_, high) = range_of
@@ -292,7 +292,7 @@ def _version(range_of: tuple[Release, Release] | None) -> GoVersion:
 
 
 def _both(ranges: Sequence[GoVersion]) -> GoVersion:
-    """The releases that fit every log."""
+    """Return the releases that fit every log."""
     low = max((version.low for version in ranges if version.low is not None), default=None)
     high = min((version.high for version in ranges if version.high is not None), default=None)
     if low is not None and high is not None and low > high:
@@ -311,10 +311,9 @@ def read_gctrace(
 ) -> GcLog:
     """Read a GODEBUG=gctrace=1 log, as the program wrote it or as a log collector wrapped it.
 
-    A log without any line of the collector gives empty frames, and a file of another kind is a
-    FormatError that says which. The log itself is never whole in
-    memory, only what is read of it; a very long log must be kept `packed`. `progress` is called
-    with the stored bytes read and how many there are.
+    A log without GC lines gives empty frames. A file of another kind raises a FormatError that says
+    which. The log itself is never whole in memory, only the parsed result; a very long log needs
+    `packed`. `progress` is called with the number of stored bytes read and their total.
     """
     if packed:
         return packed_log(iter_gctrace(readable, progress=progress))
@@ -329,10 +328,10 @@ def read_gctrace(
 
 
 def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Iterator[GcLog]:
-    """Read a gctrace log of any length in the memory of a few pieces of it.
+    """Read a gctrace log of any length in the memory of a few pieces.
 
-    Logs of 4 MiB each, at least one, that together are the whole: runs, line numbers, and what came
-    before go on from one to the next. `progress` is called as by `read_gctrace`.
+    Yields logs of 4 MiB each, at least one, that together are the whole: runs, line numbers and
+    cumulative state continue from one to the next. `progress` is called as by `read_gctrace`.
     """
     stream = open_stream(readable, bounds=Bounds.of_a_stream())
     return _pieces(stream, stream.pieces(progress))

@@ -31,15 +31,15 @@ WINDOW_BYTES = 16384
 SHAPE_BYTES = 10
 
 _FIELD_AT = {kind: re.compile(regex) for kind, regex in KINDS.items()}
-_LINE_ENDS = {b"\n": b"\r\n"}  # as Windows writes it
+_LINE_ENDS = {b"\n": b"\r\n"}  # on Windows
 _DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
-# A log can be made to be read slowly. Torn lines of real ones take up to 12 000 steps, and are some
-# in a hundred; a million steps take about two seconds.
+# A log can be crafted to be slow to parse. Torn lines of real logs take up to 12 000 steps, and are
+# about one line in a hundred; a million steps take about two seconds.
 MAX_STEPS = 50_000
 MAX_STEPS_OF_CHUNK = 10_000_000
-_SOLUTIONS_KEPT = 16  # more readings of one line than this, and none of them is worth a thing
+_SOLUTIONS_KEPT = 16  # a line with more solutions is ambiguous anyway
 
-Cost = tuple[int, int]  # lines stepped over; of the texts stepped over, those of unfamiliar shape
+Cost = tuple[int, int]  # skipped lines; skipped texts of unfamiliar shape
 Solution = tuple[int, tuple[bytes, ...]]  # where the line ends, and its numbers
 
 _TOO_MUCH: Cost = (WINDOW_LINES, 0)
@@ -47,7 +47,7 @@ _TOO_MUCH: Cost = (WINDOW_LINES, 0)
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A line put together: its numbers as printed, where it ends, and what was stepped over."""
+    """A reassembled line: its numbers as printed, its end, and the cost of the skipped text."""
 
     numbers: tuple[bytes, ...]
     end: int
@@ -56,26 +56,26 @@ class Mended:
 
 @dataclass
 class Patience:
-    """How many steps a chunk of a log is still worth: what is torn beyond stays torn."""
+    """The steps left for a chunk of a log; torn lines beyond them stay torn."""
 
     steps: int = MAX_STEPS_OF_CHUNK
 
 
 def shape(line: bytes) -> bytes:
-    """How a line begins, whatever its digits are: what a program's own lines have in common."""
+    """Return the beginning of a line with all digits alike, to compare a program's own lines."""
     return line[:SHAPE_BYTES].translate(_DIGITS_ALIKE)
 
 
 def mend(
     window: tuple[bytes, int, int], grammar: Grammar, shapes: Container[bytes], patience: Patience
 ) -> Mended | None:
-    """Read a line of a known form although whole lines of other text stand in it."""
-    # The window is the log, where in it the line begins, and how far its pieces may lie; the shapes
-    # say how the program's own lines begin, see `shape`; the steps it takes are taken off
-    # `patience`. The reading has the fewest lines of other text; None if there is none, or no
-    # single one.
+    """Parse a line of a known form although whole lines of other text interrupt it."""
+    # `window` is the log, the start of the line in it, and how far its pieces can reach. `shapes`
+    # are the beginnings of the program's own lines, see `shape`. The steps taken are subtracted
+    # from `patience`. Returns the solution that skips the fewest lines; None if there is none, or
+    # more than one.
     text, start, end = window
-    place = start  # a cheap look before the search: all literals, one after the other
+    place = start  # a cheap check before the search: all literals in order
     for literal in grammar.literals:
         place = text.find(literal, place, end) + len(literal)
         if place < len(literal):
@@ -91,7 +91,7 @@ def mend(
 
 
 def _line_starts(text: bytes, start: int, end: int) -> list[int]:
-    """Where later lines begin: behind a quote mark or blanks that stand before the first, too."""
+    """Return where later lines begin, after the quote mark or spaces before the first line."""
     before = text.rfind(b"\n", max(0, start - WINDOW_BYTES), start) + 1
     prefix, starts = text[before:start], []
     while (newline := text.find(b"\n", start, end)) >= 0:
@@ -102,17 +102,17 @@ def _line_starts(text: bytes, start: int, end: int) -> list[int]:
 
 @dataclass
 class _Search:
-    """The cheapest readings from a piece and a position on."""
+    """Searches for the cheapest solutions, from a given piece and position on."""
 
     text: bytes
     end: int
     pieces: tuple[bytes | Field, ...]
     shapes: Container[bytes]
-    line_starts: list[int]  # where the lines of the window begin, but for the first
-    most_steps: int  # after so many it gives up
+    line_starts: list[int]  # starts of the lines of the window, except the first
+    most_steps: int  # the limit at which the search gives up
     known: dict[tuple[int, int], tuple[Cost, list[Solution]]] = field(default_factory=dict)
     lines_with: dict[bytes | Field, list[int]] = field(default_factory=dict)
-    steps: int = 0  # places tried so far
+    steps: int = 0  # positions tried so far
 
     def best(self, piece: int, position: int) -> tuple[Cost, list[Solution]]:
         if piece == len(self.pieces):
@@ -141,7 +141,7 @@ class _Search:
         return lowest, found
 
     def _places(self, piece: int, position: int) -> Iterator[tuple[int, int]]:
-        """Where a piece can stand: here, or, unless it is the first, where a later line begins."""
+        """Yield where a piece can be: here, or (except for the first) where a later line begins."""
         yield 0, position
         lines = self._lines_with(self.pieces[piece]) if piece else []
         here = bisect_right(self.line_starts, position)
@@ -149,7 +149,7 @@ class _Search:
             yield line - here + 1, self.line_starts[line]
 
     def _lines_with(self, piece: bytes | Field) -> list[int]:
-        """The lines of the window that begin with a piece."""
+        """Return the lines of the window that begin with a piece."""
         if piece not in self.lines_with:
             found = (next(self._matches(piece, at), None) for at in self.line_starts)
             self.lines_with[piece] = [line for line, match in enumerate(found) if match is not None]

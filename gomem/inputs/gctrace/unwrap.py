@@ -39,19 +39,19 @@ SAMPLE_LINES = 50
 _PARTIAL = re.compile(rb"^\S+ (?:stdout|stderr) P(?::\S*)? ", re.MULTILINE)
 _ALSO_PROGRAMS = frozenset({"timestamps", "syslog-rfc3164", "klog", "bare-stamps", "compose"})
 NEWLINE = 10
-# Wall times as log collectors write them: RFC 3339 with a zone, or microseconds since 1970.
-_FRACTION = re.compile(r"[.,]([0-9]{1,9})[0-9]*")  # to nanoseconds, behind a point
+# Wall times of log collectors: RFC 3339 with a zone, or microseconds since 1970.
+_FRACTION = re.compile(r"[.,]([0-9]{1,9})[0-9]*")  # to nanoseconds, after a point
 NAT = np.datetime64("NaT", "ns")
 MICROSECOND_DIGITS = 16
-# Outside of these years 64 bits of nanoseconds do not hold a time, and NumPy would wrap around.
+# Times outside of these years overflow 64 bits of nanoseconds, and NumPy would wrap around.
 _EARLIEST, _LATEST = np.datetime64("1678-01-01", "s"), np.datetime64("2262-01-01", "s")
-# The wall times, as written, of some lines of a piece, counted from 0: asked for only where there
-# is an event.
+# Returns the wall times, as written, of some lines of a piece, by line from 0: called only for
+# lines with an event.
 Stamps = Callable[[np.ndarray], list[str | None]]
 
 
 def listed(stamps: list[str | None], then: Stamps | None = None) -> Stamps:
-    """Stamps that were read with their lines, and behind them those of a later piece."""
+    """Return stamps from a list, followed by the stamps of a later piece."""
 
     def at(lines: np.ndarray) -> list[str | None]:
         later = lines[lines >= len(stamps)] - len(stamps)
@@ -62,7 +62,7 @@ def listed(stamps: list[str | None], then: Stamps | None = None) -> Stamps:
 
 
 def prefixed(piece: bytes, prefix: re.Pattern[bytes]) -> Stamps:
-    """Stamps that still stand in front of their lines."""
+    """Return stamps that are still in front of their lines."""
 
     def at(lines: np.ndarray) -> list[str | None]:
         ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == NEWLINE) + 1
@@ -75,34 +75,34 @@ def prefixed(piece: bytes, prefix: re.Pattern[bytes]) -> Stamps:
 
 @dataclass(frozen=True)
 class Unwrapped:
-    """A piece of a program's output, with what its wrapper knew of each line."""
+    """A piece of a program's output, with the wrapper's data on each line."""
 
-    text: bytes = b""  # the output
-    wrapper: str | None = None  # which wrapper was taken off; None if there was none
-    # The line of the log, from 1, that each line of `text` began in.
+    text: bytes = b""  # the program's output
+    wrapper: str | None = None  # the wrapper that was removed; None if there was none
+    # The line of the log, from 1, in which each line of `text` began.
     numbers: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    # Wall time of each line as written, if the wrapper writes it with its zone.
+    # Wall time of each line as written, if the wrapper writes one with a zone.
     stamps: Stamps | None = None
-    damage: tuple[Damage, ...] = ()  # lines that the wrapper does not explain
+    damage: tuple[Damage, ...] = ()  # lines that do not fit the wrapper
 
     def place_of(self, line: int) -> str:
-        """Where damage says that a line is."""
+        """Return a line's position in words, for damage."""
         return f"line {self.numbers[line]}"
 
     def times_of(self, lines: np.ndarray) -> np.ndarray:
-        """Wall times (UTC, ns) of lines of `text`, in order; NaT where unknown."""
+        """Return the wall times (UTC, ns) of lines of `text`, in order; NaT if unknown."""
         if self.stamps is None:
             return np.full(len(lines), NAT)
         return parse_stamps(self.stamps(lines))
 
     def after(self, lines: int, size: int) -> Unwrapped:
-        """What is left when so many lines, of so many bytes, are done with."""
+        """Return the rest after removing processed lines and their bytes."""
         left = np.arange(lines, len(self.numbers))
         stamps = None if self.stamps is None else listed(self._stamps_at(left))
         return Unwrapped(self.text[size:], self.wrapper, self.numbers[lines:], stamps)
 
     def followed_by(self, later: Unwrapped) -> Unwrapped:
-        """Both together; the later has no number for a line of this one that it goes on in."""
+        """Join both pieces; a line that continues in the later piece is numbered only once."""
         if not self.text:
             return later
         numbers = np.concatenate((self.numbers, later.numbers))
@@ -116,8 +116,8 @@ class Unwrapped:
 
 
 def parse_stamps(stamps: Sequence[str | None]) -> np.ndarray:
-    """Times of many lines as UTC, in nanoseconds; NaT where there is none."""
-    # A collector writes all its stamps alike, so that as a rule they are read together.
+    """Parse the times of many lines as UTC, in ns; NaT if there is none."""
+    # A collector writes all stamps in one format, so usually all are parsed together.
     try:
         return _times(stamps)
     except pa.ArrowInvalid:
@@ -125,7 +125,7 @@ def parse_stamps(stamps: Sequence[str | None]) -> np.ndarray:
 
 
 def parse_stamp(stamp: str | None) -> np.datetime64:
-    """An RFC 3339 time, or microseconds since 1970, as UTC; NaT for anything else."""
+    """Parse an RFC 3339 time, or microseconds since 1970, as UTC; NaT for anything else."""
     if stamp is not None and is_digits(stamp):
         is_known = len(stamp) <= MICROSECOND_DIGITS and int(stamp) // 10**6 < _LATEST.astype(int)
         return np.datetime64(int(stamp), "us").astype("datetime64[ns]") if is_known else NAT
@@ -137,21 +137,21 @@ def parse_stamp(stamp: str | None) -> np.datetime64:
 
 
 def _times(stamps: Sequence[str | None]) -> np.ndarray:
-    """RFC 3339 times as UTC, NaT outside of these years; ArrowInvalid where one is none."""
+    """Parse RFC 3339 times as UTC; NaT outside of these years; ArrowInvalid for other text."""
     column = pa.array(stamps, pa.string()).cast(pa.timestamp("ns", "UTC"))
     times = column.to_numpy(zero_copy_only=False)
     return np.where((times >= _EARLIEST) & (times < _LATEST), times, NAT)
 
 
 def unwrap(log: bytes, *, source: str) -> Unwrapped:
-    """Take off what a log collector put around each line of a whole log."""
+    """Remove the log collector's wrapper from each line of a whole log."""
     return Unwrapper(source).unwrap(log)
 
 
 class Unwrapper:
-    """Takes the wrapper off a log that comes in pieces, and leaves lines without it as they are.
+    """Removes the wrapper from a log that comes in pieces; other lines are unchanged.
 
-    Its first lines of the collector's decide which one it is.
+    The first GC lines decide which wrapper it is.
     """
 
     def __init__(self, source: str) -> None:
@@ -162,7 +162,7 @@ class Unwrapper:
         self._begins = True
 
     def unwrap(self, piece: bytes) -> Unwrapped:
-        """The output in the next piece of the log, which holds whole lines but at its end."""
+        """Return the output in the next piece, which contains whole lines except at its end."""
         if not self._decided:
             self._wrapper = wrapper_of(piece)
             self._decided = self._wrapper is not None or has_own_line(piece)
@@ -174,11 +174,11 @@ class Unwrapper:
         return together or self._line_by_line(piece, self._wrapper, first)
 
     def end_line(self) -> None:
-        """Let the next piece begin a line, whatever the last one ended with."""
+        """End the current line, so that the next piece begins a new one."""
         self._begins = True
 
     def _together(self, piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
-        """All lines at once, where each line of the log is one of the program's."""
+        """Unwrap all lines at once, if each line of the log is one line of the program."""
         if wrapper in JSON_KEYS:
             return _json_together(piece, wrapper, first)
         if wrapper == "cri" and _PARTIAL.search(piece):
@@ -195,8 +195,8 @@ class Unwrapper:
 
 
 def wrapper_of(log: bytes) -> str | None:
-    """The wrapper that most of a log's first lines of the collector's have."""
-    # Where it has none yet, that of its first lines, if it is one that no program writes itself.
+    """Return the wrapper of most of the log's first GC lines."""
+    # If there are none yet, the wrapper of its first lines, unless a program could have written it.
     own = _own_lines(log)
     lines = own or [line for line in log[:SAMPLE_BYTES].split(b"\n") if line.strip()]
     lines = lines[:SAMPLE_LINES]
@@ -208,7 +208,7 @@ def wrapper_of(log: bytes) -> str | None:
 
 
 def _own_lines(log: bytes) -> list[bytes]:
-    """Stored lines with the collector's in them, the first of them."""
+    """Return the first stored lines that contain GC lines."""
     lines: list[bytes] = []
     if not has_own_line(log):
         return lines
@@ -225,7 +225,7 @@ def _count_lines(text: bytes) -> int:
 
 
 def _json_together(piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
-    """Records as columns; None unless every line is a record, and its text one whole line."""
+    """Parse records as columns; None unless every line is a record of one whole line."""
     key, clock = JSON_KEYS[wrapper]
     schema = pa.schema([(key, pa.string()), (clock, pa.string())])
     try:
@@ -271,7 +271,7 @@ def _bytes_of(texts: pa.StringArray) -> bytes:
 def _join(
     lines: Iterator[StoredLine], wrapper: str, source: str, *, begins: bool
 ) -> tuple[Unwrapped, bool]:
-    """The text of all lines, and whether it ends one: without a newline, the next goes on in it."""
+    """Join the text of all lines; also return whether the last line is complete."""
     texts: list[bytes] = []
     numbers: list[int] = []
     stamps: list[str | None] = []

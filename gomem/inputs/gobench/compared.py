@@ -1,8 +1,8 @@
-"""What a table of benchstat or benchcmp says changed: somebody else's comparison, row by row.
+"""The changes in a pasted table of benchstat or benchcmp, row by row.
 
 Printed by    benchstat of golang.org/x/perf, before 2023 and since; benchcmp of x/tools.
-Quirks        A row that is within noise has `~` for its change, and is left out here.
-              benchcmp knows no noise: it prints every change.
+Quirks        A row with `~` as its change is within noise, and is left out here.
+              benchcmp does not estimate noise: it prints every change.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 
 from gomem.text import Quoted, Text, joined, text
 
-SHOWN = 4  # changes
-# Over a column of numbers, what they are of: of the older benchstat, the newer one, benchcmp.
+SHOWN = 4  # changes shown
+# Headings above a column of numbers that name the quantity: old benchstat, new benchstat, benchcmp.
 _HEADING = re.compile(
     r"[> ]*name +old (?P<old>\S+) +new .*|[^│]*│ +(?P<new>\S+/\S+|B/s) +│.*"
     r"|[> ]*benchmark +old (?P<cmp>\S+) +new .*"
@@ -21,7 +21,7 @@ _ROW = re.compile(r"[> ]*+(\S+)\s.*?\s([-+][0-9]+(?:\.[0-9]+)?)%(?:\s+\(p=.*)?\s
 
 
 def said_changes(data: bytes) -> Text:
-    """The largest changes that such a table has; empty if it has none."""
+    """Return the largest changes in a benchstat or benchcmp table; empty if there are none."""
     metric, found = "", list[tuple[float, Text]]()
     for line in data.decode("utf-8", "replace").split("\n"):
         if heading := _HEADING.fullmatch(line):

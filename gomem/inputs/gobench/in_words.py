@@ -1,4 +1,4 @@
-"""Results of benchmarks that somebody set in a list or table of their own, which gomem names.
+"""Benchmark results in a list or table formatted by hand; gomem only reports them.
 
 Lists         Before the change:
               - Parse: 306,275 ns/op, 54,724 B/op, 93 allocs/op
@@ -15,8 +15,8 @@ import re
 
 from gomem.text import Count, Quoted, Text, joined, text
 
-SHOWN = 4  # changes
-MEMORY = ("B/op", "allocs/op")  # units, the first with most to say of memory
+SHOWN = 4  # changes shown
+MEMORY = ("B/op", "allocs/op")  # units, the most informative on memory first
 _RESULT = re.compile(
     r"\s*(?:[-*+] +)?[`*]*([^\s:`*|][^:\n`*|]{0,60}?)[`*]*:\s+[`*]*([0-9][^\n]*/op\b.*)"
 )
@@ -29,11 +29,11 @@ _NO_COUNT = re.compile(r"\s*Benchmark(\S{1,120})\s+([0-9][0-9.,]* ns/op\b.*)")
 _VALUE = re.compile(r"([0-9][0-9,]{0,20}(?:\.[0-9]+)?) ?(?:([A-Za-z]{1,6}/op)|(B|allocs))\b")
 _SIDE = re.compile(r"\W*(before|after|old|new)\b[^\n0-9/]{0,40}", re.IGNORECASE)
 _FIRST = frozenset({"before", "old"})
-Sides = dict[bool, dict[tuple[str, str], float]]  # by whether it is the first
+Sides = dict[bool, dict[tuple[str, str], float]]  # keyed by whether it is the first side
 
 
 def bench_words(data: bytes) -> Text | None:
-    """What such a list says, with what changed where it has two sides; None where there is none."""
+    """Summarise such results, with the changes if there are two sides; None without results."""
     sides: Sides = {True: {}, False: {}}
     is_first, count = True, 0
     for line in data.decode("utf-8", "replace").split("\n"):
@@ -57,7 +57,7 @@ def bench_words(data: bytes) -> Text | None:
 
 
 def _take(side: dict[tuple[str, str], float], name: str, said: str) -> bool:
-    """Add the values that a text says; whether it says any."""
+    """Add the values found in a text; return whether there are any."""
     found = _VALUE.findall(said)
     for number, unit, alone in found:
         side[name, unit or f"{alone}/op"] = float(number.replace(",", ""))
@@ -69,6 +69,6 @@ def _alone(name: str, unit: str, value: float) -> Text:
 
 
 def _change(name: str, unit: str, old: float, new: float) -> Text:
-    """Both values of a benchmark, and by how much they differ."""
+    """Return both values of a benchmark and their difference."""
     change = f" ({100 * (new / old - 1):+.0f} %)" if old else ""
     return text("{} {} to {} {}{}", Quoted(name), f"{old:,.15g}", f"{new:,.15g}", unit, change)

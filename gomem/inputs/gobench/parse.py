@@ -1,4 +1,4 @@
-"""`go test -bench` output: one line a result, `BenchmarkName-8  1000  12.5 ns/op  64 B/op`.
+"""`go test -bench` output: one line per result, `BenchmarkName-8  1000  12.5 ns/op  64 B/op`.
 
 Printed by    the testing package's benchmark.go, and tools that use the same format.
 Described in  golang.org/design/14313-benchmark-format; `Unit` lines in x/perf's benchfmt.
@@ -11,14 +11,15 @@ Quirks        The number after the name's last dash is GOMAXPROCS. go test omits
               With -v the name also has a line of its own, without numbers.
               go test runs BenchmarkX and not Benchmarkx, but other tools write lower-case names,
               and x/perf's benchfmt reads them. `Benchmarking is fun` can be a log line. So a name
-              that continues in lower case counts only before a complete result with a unit per
-              something (`ns/op`) or of something (`text-bytes`).
+              that continues in lower case counts only before a complete result whose unit has a
+              slash or a dash (`ns/op`, `text-bytes`).
               benchcmp's table has similar lines, with old, new and delta. They are not results.
-              Some people paste two runs in one text, with `After this change:` between them. If
-              such a line stands before settings that repeat, or anything but go test's own lines
-              between the end of a run and a name that it had, what follows has `run: 2`. A fence of
-              Markdown ends a run, too, and so does a heading such as `Before` or `## master`, which
-              then names the run: `run: Before`.
+              Some people paste two runs in one text, with `After this change:` between them. The
+              second run begins if repeated settings follow such a line, or if other text comes
+              between go test's end of a run and further results. If both runs have a
+              benchmark in common, their results get `run: 1` and `run: 2`. A Markdown fence also
+              ends a run. So does a heading such as `Before` or `## master`, which then names the
+              run: `run: Before`.
               Pasted results are sometimes indented. benchfmt skips these lines; this parser reads
               them if they are complete.
 """
@@ -52,47 +53,47 @@ ANY_RESULT = re.compile(
     rb"|\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+[^\s\d+~.-][^\s/-]*[/-]\S)",
     re.MULTILINE,
 )
-UNIT_OF_RESULT = re.compile(r"[^\s/-]+[/-]\S+")  # that no word of prose is
+UNIT_OF_RESULT = re.compile(r"[^\s/-]+[/-]\S+")  # which no word in prose is
 COMPARED = re.compile(r"\s*Benchmark\S*\s+[0-9.]+\s+[0-9.]+\s+(?:[-+]?[0-9.]+(?:%|x)|~)\s*")
 HEADLINE = re.compile(r"\s*(?:#{1,6} .{1,80}|\*\*.{1,80}\*\*:?|[A-Za-z][\w' ,/().`-]{0,80}:)\s*")
-# A heading by which people tell runs apart: one of Markdown, or a word that names a run.
+# A heading that distinguishes runs: a Markdown heading, or a word that names a run.
 MARKED = re.compile(r"\s*(?:#{1,6} +|[*_]{2,3}(?=\S))([^*_\n]{1,80}?)(?:[*_]{2,3})?:?\s*")
-ALONE = re.compile(r"\s*([A-Za-z][\w'./-]*(?: [\w'./-]+){0,3}):?\s*")  # below a blank line
+ALONE = re.compile(r"\s*([A-Za-z][\w'./-]*(?: [\w'./-]+){0,3}):?\s*")  # after a blank line
 RUN_NAMED = re.compile(
     r"\s*((?:before|after|old|new|base|baseline|main|master|original|previous|current|patched"
     r"|unpatched|optimi[sz]ed)(?: (?:this|the|that|my) \w+)?):?\s*",
     re.IGNORECASE,
 )
-# What go test prints below results, and between two packages.
+# Lines that go test prints after results, and between two packages.
 ENDED = re.compile(r"\s*(?:PASS|FAIL|(?:ok|FAIL)\s+\S+\s+[0-9.]+s(?:\s.*)?)\s*")
 BETWEEN = re.compile(r"\s*+(?:coverage: .*|testing: .*|\?\s+\S+\s+\[no test files\].*)?\s*+")
-FIRST_SETTINGS = ("goos", "pkg")  # of what go test prints above results
-RUN = "run"  # a setting of ours: which of several runs in one text
+FIRST_SETTINGS = ("goos", "pkg")  # the first settings that go test prints before results
+RUN = "run"  # a setting added by gomem: the number or name of a run in a text with several
 UNIT_WORD = re.compile(r"[^\s*/-]+|[*/]")
 
 USUAL_UNITS = ("ns/op", "MB/s", "B/op", "allocs/op")
-# As printed: the base unit that it becomes, and the factor. x/perf's benchunit has the same two.
+# Printed unit, base unit, and factor. x/perf's benchunit has the same two.
 SCALED_UNITS = {"ns": ("sec", 1e-9), "MB": ("B", 1e6)}
 
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """One entry for each result and unit, in the file's order; all of one length."""
+    """One entry for each result and unit, in the file's order; all lists have equal length."""
 
     name: list[str]  # without the word Benchmark and without the GOMAXPROCS suffix
-    procs: np.ma.MaskedArray  # GOMAXPROCS; masked where the name has no such suffix
+    procs: np.ma.MaskedArray  # GOMAXPROCS; masked if the name has no such suffix
     unit: list[str]  # in base units: `sec/op`, `B/s`
     value: NDArray[np.float64]  # in that unit
-    printed_unit: list[str]  # as the line has it: `ns/op`, `MB/s`
+    printed_unit: list[str]  # as printed: `ns/op`, `MB/s`
     printed_value: NDArray[np.float64]  # in that unit
-    iterations: NDArray[np.int64]  # runs that the value is an average of
-    config: NDArray[np.int64]  # place of its configuration in `GoBench.configurations`
-    line: NDArray[np.int64]  # line of the numbers, from 1
+    iterations: NDArray[np.int64]  # number of iterations that the value is averaged over
+    config: NDArray[np.int64]  # index of its configuration in `GoBench.configurations`
+    line: NDArray[np.int64]  # line with the numbers, from 1
 
 
 @dataclass(frozen=True, slots=True)
 class UnitNote:
-    """What a `Unit` line says of a unit: `better=higher`, `assume=exact`. The unit is tidied."""
+    """An entry of a `Unit` line, `better=higher` or `assume=exact`, for a unit in base form."""
 
     unit: str
     key: str
@@ -102,7 +103,7 @@ class UnitNote:
 
 @dataclass(frozen=True, slots=True)
 class GoBench:
-    """A benchmark file: its numbers, the configurations they were measured under, its units."""
+    """A benchmark file: its measurements, their configurations, and the notes on units."""
 
     measurements: Measurements
     configurations: list[dict[str, str]]
@@ -115,11 +116,11 @@ def looks_like_gobench(data: bytes) -> bool:
 
 
 def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
-    """Parse the results out of the output of `go test -bench`, to base units.
+    """Parse the benchmark results in the output of `go test -bench`, in base units.
 
-    Damage is a result line with a part missing or not a number, a benchmark that failed, numbers
-    whose name is lost. Lines that are not of the format (PASS, ok, the program's own) are passed
-    over. FormatError where there is no result in it.
+    Damage: a result line with a part missing or not a number, a failed benchmark, numbers that lost
+    their name. Other lines (PASS, ok, the program's own) are skipped. Raises FormatError if there
+    is no result.
     """
     reader = _Reader(source)
     lines = _undented(plain_characters(data)).split(b"\n")
@@ -137,7 +138,7 @@ def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
 
 
 def _undented(data: bytes) -> bytes:
-    """The text without what its first result, and so its settings, are indented by."""
+    """Remove the indentation of the first result, which its settings share, from the text."""
     first = ANY_RESULT.search(data)
     if first is None or not first[1]:
         return data
@@ -145,8 +146,8 @@ def _undented(data: bytes) -> bytes:
 
 
 def tidy_unit(unit: str) -> tuple[str, float]:
-    """A unit as printed, to its base unit and the factor: `ns/op` to `sec/op` and 1e-9."""
-    # Only what is above the fraction bar is scaled: `x/ns` stays as it is.
+    """Return the base unit of a printed unit, and the factor: `ns/op` gives `sec/op` and 1e-9."""
+    # Only the numerator is scaled: `x/ns` is unchanged.
     factor = 1.0
     is_below = False
     tidied = []
@@ -164,33 +165,34 @@ def tidy_unit(unit: str) -> tuple[str, float]:
 
 @dataclass(slots=True)
 class _Reader:
-    """The state that one line leaves to the next."""
+    """The parser's state between lines."""
 
     source: str
-    rows: list[tuple[Any, ...]] = field(default_factory=list)  # in the order of `Measurements`
+    rows: list[tuple[Any, ...]] = field(default_factory=list)  # in the columns of `Measurements`
     units: list[UnitNote] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     configurations: list[dict[str, str]] = field(default_factory=list)
     _current: dict[str, str] = field(default_factory=dict)
-    _torn: tuple[str, Damage] | None = None  # a name whose numbers may still come, else damage
-    _is_headed: bool = False  # whether somebody's headline came since the last result
-    _is_ended: bool = False  # whether go test has said since the last result that it is done
-    _is_apart: bool = False  # whether another line than go test's came since that
+    # a name that waits for its numbers, and the damage if none come
+    _torn: tuple[str, Damage] | None = None
+    _is_headed: bool = False  # whether the author's headline came since the last result
+    _is_ended: bool = False  # whether go test reported its end since the last result
+    _is_apart: bool = False  # whether a line other than go test's came after that end
     _is_after_blank: bool = True
-    _heading: str = ""  # the last that names a run; of each run the one before it
+    _heading: str = ""  # the last heading that names a run
     _names: dict[str, str] = field(default_factory=dict)
     _runs: int = 1
-    _last: int = 0  # the last line that has something
+    _last: int = 0  # the last line that is not blank
 
     def read(self, number: int, line: str) -> None:
-        """Take a line."""
+        """Parse one line."""
         self._read(number, line)
         self._is_after_blank = not line.strip()
 
     def _read(self, number: int, line: str) -> None:
         self._last = number if line.strip() else self._last
         if COMPARED.fullmatch(line):
-            return  # of benchcmp's table
+            return  # part of benchcmp's table
         if ENDED.fullmatch(line):
             self._is_ended = True
             return
@@ -200,7 +202,7 @@ class _Reader:
             self.abandon_torn()
             self._read_result(number, line)
         elif is_named:
-            return  # a word of somebody's log
+            return  # a word in a log
         elif failed := FAILED.match(line):
             self._note(number, text("{} failed, so it has no result", Quoted(failed[1])), line)
         elif NUMBERS_ALONE.fullmatch(line):
@@ -213,7 +215,7 @@ class _Reader:
             self._read_prose(line, setting)
 
     def _read_prose(self, line: str, emptied: re.Match[str] | None) -> None:
-        """Take a line of nobody's format: it may tell one run from the next."""
+        """Parse a line without a known format, which can separate two runs."""
         if FENCE.fullmatch(line.encode()):
             self._is_apart |= self._is_ended
             self._is_ended |= bool(self.rows)
@@ -228,7 +230,7 @@ class _Reader:
         self._is_apart |= self._is_ended and BETWEEN.fullmatch(line) is None
 
     def _set(self, key: str, value: str) -> None:
-        """Take a setting; those that go test begins with begin another run below a headline."""
+        """Apply a setting; go test's first settings begin another run if a headline came before."""
         is_again = self.rows and key in FIRST_SETTINGS and self._current.get(key) == value
         if is_again and self._is_headed:
             self._begin_run()
@@ -239,7 +241,7 @@ class _Reader:
         self._current[RUN], self._is_headed, self._is_apart = str(self._runs), False, False
 
     def close(self) -> None:
-        """Name the first of several runs; leave out a last measurement whose unit is cut."""
+        """Name the runs if there are several; drop a last measurement whose unit is cut."""
         if self._runs > 1:
             self._tell_runs_apart()
         if not self.rows:
@@ -252,7 +254,7 @@ class _Reader:
             self._note(number, text("the last line is cut: {} of {}", unit, whole), "")
 
     def _tell_runs_apart(self) -> None:
-        """Number the runs where they have a benchmark in common; else they are one."""
+        """Number the runs if they share a benchmark; otherwise merge them."""
         self.configurations = [{RUN: "1"} | known for known in self.configurations]
         runs: dict[tuple[Any, ...], set[str]] = {}
         for row in self.rows:
@@ -267,7 +269,7 @@ class _Reader:
                 known[RUN] = names.get(known[RUN], known[RUN])
 
     def abandon_torn(self) -> None:
-        """No numbers came for the name that was waiting: say so."""
+        """Report a name whose numbers never came."""
         if self._torn is not None:
             self.damage.append(self._torn[1])
             self._torn = None
@@ -275,7 +277,8 @@ class _Reader:
     def _read_result(self, number: int, line: str) -> None:
         name, *numbers = line.split()
         if line == name or (name == "Benchmark" and _problem(numbers)):
-            return  # go test -v announces a benchmark by its bare name; prose begins with the word
+            # go test -v announces a benchmark by its bare name; prose can begin with the word
+            return
         if FAILED.match(line[len(name) :]):
             self._note(number, "the benchmark failed, so it has no result", line)
         elif problem := _problem(numbers):
@@ -284,7 +287,7 @@ class _Reader:
             self._add(number, name, numbers)
 
     def _join(self, number: int, line: str) -> None:
-        """Numbers that the program's output has cut off from their name."""
+        """Parse numbers that the program's output has separated from their name."""
         numbers = line.split()
         lost = "" if self._torn else "numbers of a benchmark without its name"
         if problem := lost or _problem(numbers):
@@ -340,7 +343,7 @@ def _is_whole_result(words: list[str]) -> bool:
 
 
 def _problem(numbers: list[str]) -> str:
-    """What keeps the words behind a name from being a count and pairs of value and unit."""
+    """Return why the words after a name are not a count and pairs of value and unit."""
     if not numbers or COUNT.fullmatch(numbers[0]) is None:
         return "no iteration count behind the benchmark's name"
     if len(numbers) == 1:

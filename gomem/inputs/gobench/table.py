@@ -66,14 +66,14 @@ class Bench(Frames):
 
     results: pd.DataFrame  # a row for each result and unit; see `RESULTS`
     config: pd.DataFrame  # the configurations, a row for each setting; see `CONFIG`
-    units: pd.DataFrame  # what the file's `Unit` lines say; see `UNIT_NOTES`
-    # Settings, besides pkg, of which the file has several values: measurements under different ones
-    # are not of the same thing.
+    units: pd.DataFrame  # notes of the file's `Unit` lines; see `UNIT_NOTES`
+    # Settings, besides pkg, with several values in the file: measurements with different values are
+    # not comparable.
     told_apart: tuple[str, ...] = ()
 
     @property
     def settings(self) -> pd.DataFrame:
-        """A row for each of the results, with the value of each setting that is told apart."""
+        """A row for each result, with the value of each setting that distinguishes results."""
         triples = self.config[["config", "key", "value"]].itertuples(index=False)
         said = {(config, key): value for config, key, value in triples}
         configs = self.results["config"]
@@ -105,7 +105,7 @@ class Bench(Frames):
 
 
 def results_table(parsed: GoBench) -> pd.DataFrame:
-    """Lay measurements out as rows, in the file's order."""
+    """Convert measurements to rows, in the file's order."""
     names = {column.name for column in RESULTS} - {"package"}
     columns = {name: getattr(parsed.measurements, name) for name in names}
     packages = [settings.get("pkg") for settings in parsed.configurations]
@@ -114,12 +114,12 @@ def results_table(parsed: GoBench) -> pd.DataFrame:
 
 
 def matched_samples(before: Bench, after: Bench) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The measurements of two files under names that match, as samples to compare.
+    """Return the measurements of two files under matching names, as samples to compare.
 
-    GOMAXPROCS is part of the name, unless each file has one value of its own. The import path and
-    any other setting are, where a file holds several of it, as under `note: before` and
-    `note: after`: benchstat makes tables of their own of them. Columns are `name`, `unit`, `value`,
-    and what the files' `Unit` lines say: `better` (missing if nothing) and `exact`.
+    GOMAXPROCS is part of the name, unless each file has a single value for it. The import path and
+    any other setting are part of the name if a file has several values for it, such as `note:
+    before` and `note: after`, for which benchstat prints separate tables. Columns are `name`,
+    `unit`, `value`, and from the files' `Unit` lines `better` (missing if not given) and `exact`.
     """
     sides = before.results, after.results
     procs = [set(side["procs"].fillna(1)) for side in sides]
@@ -155,7 +155,7 @@ def _samples(
 
 @reads("the output of go test -bench", "gobench")
 def read_bench(source: Source) -> Bench:
-    """Read the output of `go test -bench`; FormatError where there is no benchmark result in it."""
+    """Read the output of `go test -bench`; FormatError if there is no benchmark result."""
     parsed, damaged, text = read_plain(source, looks_like_gobench, parse_gobench)
     in_file = replace(parsed.measurements, line=text.lines(parsed.measurements.line))
     units = [replace(note, line=int(text.lines(np.array([note.line]))[0])) for note in parsed.units]
@@ -163,7 +163,7 @@ def read_bench(source: Source) -> Bench:
     settings = ((number, *setting) for number, of in configs for setting in of.items())
     frames = (build_rows(settings, CONFIG), build_rows(map(astuple, units), UNIT_NOTES))
     results = results_table(replace(parsed, measurements=in_file))
-    # Settings of several values; not to be set is one, too.
+    # Settings with several values; unset counts as a value, too.
     keys = dict.fromkeys(key for of in parsed.configurations for key in of if key != "pkg")
     values = {key: {of.get(key) for of in parsed.configurations} for key in keys}
     apart = tuple(key for key in keys if len(values[key]) > 1)

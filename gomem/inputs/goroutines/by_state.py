@@ -1,4 +1,4 @@
-"""Counts of goroutines by their state, as people sum up a dump; gomem names them.
+"""Counts of goroutines by state, as people summarise a dump; gomem only reports them.
 
 Form            700 - select
               65059 - sync.Cond.Wait
@@ -12,7 +12,7 @@ from gomem.inputs.resemblance import Resemblance
 from gomem.text import Count, joined, text
 
 MIN_STATES = 2
-SHOWN = 3  # states
+SHOWN = 3  # states shown
 _STATE = (
     rb"running|runnable|syscall|chan (?:send|receive)|select|IO wait|semacquire|sleep"
     rb"|sync\.[\w.]{1,30}|GC worker \(idle\)|force gc \(idle\)|finalizer wait|idle"
@@ -28,7 +28,7 @@ _ASK_STACKS = (
 
 
 def counts_by_state(head: bytes, _: str) -> Resemblance | None:
-    """How many goroutines such a list has, and in which states most of them are."""
+    """Summarise counts by state: the number of goroutines, and their most frequent states."""
     counts: dict[bytes, int] = {}
     for number, state in _COUNT.findall(head):
         counts[state] = counts.get(state, 0) + int(number)

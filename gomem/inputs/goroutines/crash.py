@@ -39,11 +39,11 @@ _ASKED = re.compile(
     rb"|runtime\.(?:largeAlloc|mallocgc)\(0x([0-9a-f]{1,12})[,)]"
     rb"|runtime\.\(\*mcache\)\.allocLarge\([^\n,]*, 0x([0-9a-f]{1,12})[,)]"
 )
-# go build names the package whose compiler prints what follows.
+# go build names the package before the output of its crashed compiler.
 _BUILDING = re.compile(
     rb"^# ([\w./@~+-]{1,300})\n(?:[^\n]{0,500}\n){0,3}?fatal error", re.MULTILINE
 )
-# On Windows the runtime commits memory as it hands it out: what that was for.
+# On Windows the runtime commits memory when it hands it out: the purpose of that memory.
 _COMMITTED = re.compile(rb"runtime\.sysUsedOS\((?:0x)?[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})\)")
 
 
@@ -52,16 +52,14 @@ class Crash:
     """Why a program crashed: `OUT_OF_MEMORY`, `DEADLOCK` or `STACK_OVERFLOW`."""
 
     why: str
-    asked_bytes: int | None = None  # what was asked for as no memory was left
-    in_use_bytes: int | None = None  # what the heap had in use then
-    limit_bytes: int | None = None  # of the stack that overflowed
-    building: str = (
-        ""  # the package that the compiler was at, where it is the compiler that crashed
-    )
+    asked_bytes: int | None = None  # requested when no memory was left
+    in_use_bytes: int | None = None  # the heap in use at that time
+    limit_bytes: int | None = None  # of the overflowed stack
+    building: str = ""  # the package being compiled, if the compiler crashed
 
 
 def crash_of(text: bytes) -> Crash | None:
-    """Why the program crashed that printed a text; None where it says none of these."""
+    """Return why the program crashed, from its output; None if the text shows no such crash."""
     if _DEADLOCK.search(text):
         return Crash(DEADLOCK)
     if (overflow := _OVERFLOW.search(text)) is not None:
@@ -76,7 +74,7 @@ def crash_of(text: bytes) -> Crash | None:
 
 
 def _of_memory(text: bytes) -> Crash:
-    """A crash for want of memory, with what was asked for."""
+    """Return an out-of-memory crash with the requested size."""
     asked = _ASKED.search(text)
     if asked is None and (committed := _COMMITTED.search(text)):
         return Crash(OUT_OF_MEMORY, int(committed[1], 16))

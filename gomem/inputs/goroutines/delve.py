@@ -6,10 +6,10 @@ Form          * Goroutine 1 - User: ./main.go:30 main.main (0x4a1b2c) (thread 47
                         0  0x000000000043a5f6 in runtime.gopark
                             at /usr/local/go/src/runtime/proc.go:367
               [2 goroutines]
-Quirks        The wait reason is the runtime's words, the number behind it a clock's ticks, of which
-              nothing says when the listing was made. Without -t only one function is known. Which
-              that is the word says: User is the innermost outside the runtime, Start the outermost,
-              Go the statement that started it.
+Quirks        The wait reason has the runtime's words. The number after it is in clock ticks, and is
+              useless because the time of the listing is unknown. Without -t only one function is
+              known: User is the innermost one outside the runtime, Start the outermost, Go the
+              statement that started the goroutine.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ RUNNING = "running"
 
 @dataclass
 class _Listed:
-    """A goroutine of the listing."""
+    """A goroutine in the listing."""
 
     state: str
-    functions: list[str]  # the one that its line names; none where that is who started it
+    functions: list[str]  # the function in its line; empty if that line names its creator
     created_by: str
-    frames: list[str] = field(default_factory=list)  # of its stack below the line
+    frames: list[str] = field(default_factory=list)  # its stack, from the lines below
 
     def waiting(self) -> Waiting:
         stack = tuple(self.frames or self.functions)
@@ -49,12 +49,12 @@ class _Listed:
 
 
 def looks_like_dump(data: bytes) -> bool:
-    """Whether a text begins with goroutines, as the runtime prints them or as Delve lists them."""
+    """Whether a text begins with goroutines, in the format of the runtime or of Delve."""
     return looks_like_goroutines(with_headers(data[: 1 << 16])) or _is_of_delve(data)
 
 
 def parse_dump(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
-    """Count the goroutines of either; see `parse_goroutines`."""
+    """Count the goroutines of either format; see `parse_goroutines`."""
     if _is_of_delve(data):
         return _parse_list(data, source=source)
     return parse_goroutines(with_headers(data), source=source)
@@ -67,7 +67,7 @@ def _is_of_delve(data: bytes) -> bool:
 
 
 def _parse_list(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
-    """Count the goroutines of a listing; fewer than it says that there are is damage."""
+    """Count the goroutines of a listing; it is damage if there are fewer than it says."""
     found: list[_Listed] = []
     said = 0
     for line in data.decode("utf-8", "backslashreplace").split("\n"):

@@ -1,9 +1,9 @@
-"""Goroutines as tests list those that are left: go.uber.org/goleak, fortytw2/leaktest and its kin.
+"""Goroutine leaks as tests report them: go.uber.org/goleak, fortytw2/leaktest and similar.
 
 goleak        [Goroutine 52 in state select, with main.run on top of the stack:
-              which until 1.2 had `goroutine 52 [select]:` below it, and has the stack itself since
+              followed by `goroutine 52 [select]:` until 1.2, and directly by the stack since
 leaktest      leaktest.go:86: Leaked goroutine: goroutine 1 [chan receive]:
-Both are rewritten to the runtime's own header. Lines keep their number.
+Both are rewritten to the runtime's own header. Line numbers do not change.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _HEADER = re.compile(
 
 
 def with_headers(data: bytes) -> bytes:
-    """The text with the runtime's header for each goroutine that a test lists."""
+    """Return the text with the runtime's header for each goroutine that a test lists."""
     if all(words not in data for words in (b" on top of the stack:", b"eaked goroutine: ")):
         return data
     return _HEADER.sub(_rewritten, data)
 
 
 def test_that_lists(data: bytes) -> str:
-    """Which package's test lists the goroutines; empty if none does."""
+    """Return the test package that lists the goroutines; empty if none does."""
     return next((name for name, words in LEAK_TESTS.items() if words in data), "")
 
 

@@ -1,4 +1,4 @@
-"""Goroutines that are alike, as rows: how many, what they wait for, since when, who began them."""
+"""Identical goroutines as rows: their number, wait reason, wait time, and creator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gomem.inputs.goroutines.parse import Waiting
     from gomem.sources.artefact import Source
 
-HEAD_BYTES = 1 << 16  # in which a crash says why
+HEAD_BYTES = 1 << 16  # searched for the reason of a crash
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
     Column(
@@ -49,17 +49,17 @@ GOROUTINES = (
 
 @dataclass(frozen=True)
 class Goroutines(Frames):
-    """The goroutines of a dump: `goroutines`, a row for those that are alike; see `GOROUTINES`."""
+    """The goroutines of a dump: `goroutines`, a row for identical ones; see `GOROUTINES`."""
 
     goroutines: pd.DataFrame
-    crash: Crash | None = None  # why the program crashed, where the text says it
-    # The highest number of a goroutine, which says how many were started; None without one.
+    crash: Crash | None = None  # why the program crashed, if the text says so
+    # The highest goroutine number, about the number ever started; None if there is none.
     highest: int | None = None
-    leak_test: str = ""  # goleak or leaktest, where they are those left at the end of a test
+    leak_test: str = ""  # goleak or leaktest, if a test reported these goroutines
 
 
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
-    """Lay goroutines out as rows."""
+    """Convert goroutines to rows."""
     rows = []
     for alike, count in found.items():
         seconds = None if alike.minutes is None else float(alike.minutes * SECONDS)
@@ -71,7 +71,7 @@ def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
 
 
 def innermost_own(stack: Sequence[str]) -> str:
-    """The innermost function outside the runtime; the innermost at all, if all are in it."""
+    """Return the innermost function outside the runtime; if there is none, the innermost of all."""
     own = (name for name in stack if not name.startswith("runtime."))
     return next(own, stack[0] if stack else "")
 
@@ -80,9 +80,9 @@ def innermost_own(stack: Sequence[str]) -> str:
 def read_goroutines(source: Source) -> Goroutines:
     """Read goroutines with their stacks: goroutine?debug=2, or the dump of a panic or SIGQUIT.
 
-    Also what Delve lists of them, which has one function each, or a stack.
+    Delve's listings are read, too; they have one function or a stack per goroutine.
 
-    FormatError where there is no goroutine in it.
+    Raises FormatError if there is no goroutine.
     """
     found, damaged, plain = read_plain(source, looks_like_dump, parse_dump)
     crash = crash_of(plain.data[:HEAD_BYTES])

@@ -1,4 +1,4 @@
-"""The records of a heap dump as columns: arrays and lists of equal length, no objects."""
+"""The records of a heap dump as columns: arrays and lists of equal length, without objects."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MEMSTATS = (
     *("MSpanInuse", "MSpanSys", "MCacheInuse", "MCacheSys", "BuckHashSys", "GCSys", "OtherSys"),
     *("NextGC", "LastGC", "PauseTotalNs"),
 )
-PAUSES = 256  # numbers of the ring PauseNs, which follow; then NumGC
+PAUSES = 256  # length of the ring PauseNs, which follows; then NumGC
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The parameters record: what the process ran on, which says how memory is read."""
+    """The parameters record: machine and heap range, which determine how memory is parsed."""
 
     big_endian: bool = False
     pointer_bytes: int = 8
     arena_start: int = 0  # the lowest address of the heap
-    arena_end: int = 1 << 47  # the address behind its highest
+    arena_end: int = 1 << 47  # end of the heap (exclusive)
     architecture: str = ""
     go_version: str = ""
     processors: int = 0
@@ -40,9 +40,9 @@ class Objects:
 
     address: AddressArray
     size: IntArray
-    first_word: AddressArray  # of a closure, its code; 0 where it is no address of code
-    source: IntArray  # of each pointer that is not nil, the object that it lies in
-    offset: IntArray  # bytes from the object's beginning
+    first_word: AddressArray  # if it is a code address, which identifies a closure; else 0
+    source: IntArray  # for each non-nil pointer, the row of the object that contains it
+    offset: IntArray  # of the pointer in the object, in bytes
     target: AddressArray
 
 
@@ -51,38 +51,38 @@ class Slots:
     """Words of goroutine frames, or of the segments data and bss."""
 
     owner: IntArray  # row of the frame or segment
-    offset: IntArray  # bytes from its beginning
+    offset: IntArray  # bytes from the start of the frame or segment
     target: AddressArray
-    declared: NDArray[np.bool_]  # whether the dump names the word as a pointer
+    declared: NDArray[np.bool_]  # whether the dump lists the word as a pointer
 
 
 @dataclass(frozen=True)
 class HeapDumpColumns:
-    """All records of a dump: objects with their pointers, and the others a list per field."""
+    """All records of a dump: objects with their pointers; other records as one list per field."""
 
     machine: Machine
     objects: Objects
     frame_slots: Slots
     segment_slots: Slots
-    # The other records by their name in `records.RECORDS`: a list per field.
+    # The other records by their name in `records.RECORDS`: one list per field.
     lists: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
     is_whole: bool = True  # whether the end record was reached
 
 
 class Pieces:
-    """Arrays that are found a window at a time, joined when all are there."""
+    """Collects arrays window by window, and joins them at the end."""
 
     def __init__(self, *dtypes: type[np.generic]) -> None:
         self.dtypes = dtypes
         self.columns: list[list[NDArray[Any]]] = [[] for _ in dtypes]
 
     def add(self, *arrays: NDArray[Any]) -> None:
-        """Take a piece of each column."""
+        """Add a piece to each column."""
         for pieces, array, dtype in zip(self.columns, arrays, self.dtypes, strict=True):
             pieces.append(array.astype(dtype, copy=False))
 
     def joined(self) -> list[Any]:
-        """The columns; the pieces are let go."""
+        """Return the columns, and drop the pieces."""
         found = []
         for pieces, dtype in zip(self.columns, self.dtypes, strict=True):
             found.append(np.concatenate(pieces) if pieces else np.zeros(0, dtype))

@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from gomem.inputs.heapdump.columns import AddressArray, IntArray
     from gomem.inputs.heapdump.window import Window
 
-OBJECT = 1  # the tag of its record
-MAX_CHAINS = 4096  # in a window
+OBJECT = 1  # the tag of an object record
+MAX_CHAINS = 4096  # per window
 MIN_CHAIN_BYTES = 2 * KIB
 BEGINNING = re.compile(rb"\x01[\x80-\xff]{2,9}[\x01-\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Objects of a window, in its order: places in the window."""
+    """Objects of a window, in its order; all values are positions in the window."""
 
     at: IntArray  # the tag
     address: AddressArray
     size: IntArray
     content: IntArray  # first byte of the content
-    fields: IntArray  # first byte of the list of fields
-    stop: IntArray  # the zero that ends it
+    fields: IntArray  # first byte of the field list
+    stop: IntArray  # the zero that ends the field list
 
     def take(self, chosen: NDArray[Any]) -> Run:
-        """Some of them, by index or mask."""
+        """Select objects by index or mask."""
         columns = (self.at, self.address, self.size, self.content, self.fields, self.stop)
         return Run(*(column[chosen] for column in columns))
 
     @staticmethod
     def joined(runs: list[Run]) -> Run:
-        """Those of many runs."""
+        """Join the objects of several runs."""
         names = ("at", "address", "size", "content", "fields", "stop")
         return Run(*(np.concatenate([getattr(run, name) for run in runs]) for name in names))
 
@@ -58,9 +58,9 @@ class Run:
 
 
 def read_run(window: Window, arena: tuple[int, int]) -> tuple[Run, int]:
-    """Read all objects from the window's place on, up to another record or the window's end.
+    """Read all objects from the window's position to the next other record or the window's end.
 
-    The objects, and where the record behind the last one begins.
+    Returns the objects, and the position after the last one.
     """
     starts = _beginnings(window, arena)
     limits = np.append(starts[1:], window.size)
@@ -75,7 +75,7 @@ def read_run(window: Window, arena: tuple[int, int]) -> tuple[Run, int]:
         if number is not None:
             is_true[number] = True
             end = int(ends[number])
-        else:  # it went past a place that was no beginning, or on to what is no object
+        else:  # the chain overran a false start, or reached a record that is not an object
             limit = limits[np.searchsorted(limits, place, side="right") :][:1]
             if not len(limit):
                 break
@@ -92,7 +92,7 @@ def read_run(window: Window, arena: tuple[int, int]) -> tuple[Run, int]:
 
 
 def _beginnings(window: Window, arena: tuple[int, int]) -> IntArray:
-    """The window's place, and further ones that look like an object's beginning, evenly apart."""
+    """Return the window's position, and evenly spaced ones that look like an object's start."""
     step = max((window.size - window.at) // MAX_CHAINS, MIN_CHAIN_BYTES)
     places = range(window.at + step, window.size - step, step)
     matches = (BEGINNING.search(window.buffer, place, place + step) for place in places)
@@ -103,10 +103,10 @@ def _beginnings(window: Window, arena: tuple[int, int]) -> IntArray:
 
 
 def _advance(window: Window, starts: IntArray, limits: IntArray) -> tuple[IntArray, Run]:
-    """Read one object after the other from each start on, while they begin before its limit.
+    """Read consecutive objects from each start, while they begin before its limit.
 
-    The chain that each belongs to, and the objects. A chain ends where there is no object, or none
-    that is whole.
+    Returns the chain of each object, and the objects. A chain ends where there is no object, or
+    only part of one.
     """
     data, words = window.data, window.words
     chain, at = np.arange(len(starts)), starts
@@ -139,10 +139,10 @@ def _advance(window: Window, starts: IntArray, limits: IntArray) -> tuple[IntArr
 
 
 def _ends_of_fields(window: Window, fields: IntArray) -> IntArray:
-    """The place of the zero that ends each field list; -1 where the window has none.
+    """Return the position of the zero that ends each field list; -1 if it is not in the window.
 
-    Kinds are not zero, and of the offsets, which ascend, only the first can be: so it is the first
-    zero behind the first offset.
+    Kinds are not zero. Offsets ascend, so only the first can be zero. So the end is the first zero
+    after the first offset.
     """
     data = window.data
     stop = fields.copy()

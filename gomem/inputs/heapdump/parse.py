@@ -7,7 +7,7 @@ Order         parameters, types and itabs, objects, goroutines with their frames
 Numbers       varints, seven bits per byte, the lowest first. Strings and byte contents begin with
               their length. A field list is a sequence of pairs (kind, offset) that ends with a 0.
 Quirks        Since Go 1.5 objects have no type. The types in the dump belong to the itabs.
-              Since Go 1.22 the loop over a span also dumps the free slots behind its last object,
+              Since Go 1.22 the loop over a span also dumps the free slots after its last object,
               as if they were objects. They are unreachable and make up to 1.4 % of the bytes, or
               more if many objects have 512 bytes.
               A struct on the stack can be passed by address. The pointer list of its frame then
@@ -51,14 +51,14 @@ if TYPE_CHECKING:
 
 HEADER = b"go1.7 heap dump\n"
 END = 0
-MAX_BYTES = 1024 * GIB  # of one object or text: what claims more is corrupt
+MAX_BYTES = 1024 * GIB  # of one object or text; a larger size means corruption
 POINTER_BYTES = (4, 8)
 MIN_AT_ONCE, MAX_AT_ONCE = (
     16,
     1 << 16,
-)  # records of plain numbers that are read at once: at first, and at most
-SLOTTED = ("frames", "segments")  # tables of what has a content, beside objects
-MAX_DAMAGED = 100  # objects whose pointers cannot be read are named one by one up to here
+)  # numeric records read at once: initially, and at most
+SLOTTED = ("frames", "segments")  # tables whose records have contents, besides objects
+MAX_DAMAGED = 100  # above this number, unreadable objects are not reported one by one
 
 
 def looks_like_heapdump(data: bytes) -> bool:
@@ -71,7 +71,8 @@ def parse_heapdump(
 ) -> tuple[HeapDumpColumns, list[Damage]]:
     """Parse a heap dump that comes in pieces; FormatError if it does not begin like one.
 
-    If it is truncated or corrupt, everything before that place is kept, and the place is damage.
+    If it is truncated or corrupt, everything before that position is kept, and the position is
+    damage.
     """
     reader = _Reader(Window(iter(pieces), window_bytes), source)
     reader.read()
@@ -79,7 +80,7 @@ def parse_heapdump(
 
 
 class _Reader:
-    """The columns while they are being filled."""
+    """Fills the columns while reading."""
 
     def __init__(self, window: Window, source: str) -> None:
         if not looks_like_heapdump(window.buffer):
@@ -100,13 +101,13 @@ class _Reader:
         self.pointers = Pieces(np.int64, np.int64, np.uint64)
         self.object_count = 0
         self.slots = {name: Pieces(np.int64, np.int64, np.uint64, np.bool_) for name in SLOTTED}
-        # Contents of the window whose pointers are still to be read, by the table they belong to.
+        # Contents in the window whose pointers are not read yet, by table.
         self.waiting: dict[str, list[tuple[int, ...]]] = {name: [] for name in SLOTTED}
         self.segments = 0
-        self.most = MIN_AT_ONCE  # records of plain numbers that are read at once
+        self.most = MIN_AT_ONCE  # numeric records to read at once
 
     def read(self) -> None:
-        """Read record after record, to the end or to what cannot be read."""
+        """Read records to the end of the dump, or to the first unreadable one."""
         while not self.is_whole:
             try:
                 self._read_next()
@@ -159,7 +160,7 @@ class _Reader:
         self.window.at = end
         if record.name == "machine":
             self._take_machine()
-        elif record.name == "frames":  # they follow their goroutine
+        elif record.name == "frames":  # frames follow their goroutine
             columns["goroutine"].append(len(self.lists["goroutines"]["id"]) - 1)
 
     def _take_machine(self) -> None:
@@ -169,7 +170,7 @@ class _Reader:
         self.machine = Machine(**said | {"big_endian": bool(said["big_endian"])})
 
     def _await(self, name: str, content: tuple[int, int], listed: tuple[int, int]) -> None:
-        """Note where in the window the pointers of a frame or segment are."""
+        """Note where the content and pointer list of a frame or segment are in the window."""
         table = "frames" if name == "frames" else "segments"
         if table == "segments":
             row, self.segments = self.segments, self.segments + 1
@@ -178,7 +179,7 @@ class _Reader:
         self.waiting[table].append((row, content[0], content[1] - content[0], *listed))
 
     def _read_waiting(self) -> None:
-        """Read the pointers of the window's frames and segments, before the window moves on."""
+        """Read the pointers of the window's frames and segments before the window moves on."""
         for table, waiting in self.waiting.items():
             if waiting:
                 owner, content, size, start, stop = np.array(waiting, np.int64).T
@@ -215,7 +216,7 @@ class _Reader:
         window.at = end
 
     def _of_object(self) -> Cut | Corrupt:
-        """Why no object could be read where one begins."""
+        """Return why the object at this position could not be read."""
         window = self.window
         _, at = number_at(window, window.at + 1)
         size, at = number_at(window, at)
@@ -224,7 +225,7 @@ class _Reader:
         wanted = at + size + 1 - window.at
         if at + size >= window.size:
             return Cut(wanted)
-        # Its list of fields goes on: how long, no number says.
+        # Its field list continues beyond the window; its length is not stored.
         return Cut(max(wanted, 2 * (window.size - window.at)))
 
     def _take_objects(self, run: Run) -> None:
@@ -263,7 +264,7 @@ class _Reader:
         self._say(f"the dump ends early, {inside}; copy the file again, or take another dump")
 
     def columns(self) -> HeapDumpColumns:
-        """What was read."""
+        """Return the columns read so far."""
         objects = Objects(*self.objects.joined(), *self.pointers.joined())
         _keep_code(objects, self.lists)
         slots = {name: Slots(*pieces.joined()) for name, pieces in self.slots.items()}
@@ -274,8 +275,8 @@ class _Reader:
 
 
 def _keep_code(objects: Objects, lists: dict[str, dict[str, list[Any]]]) -> None:
-    """Drop first words that are not addresses of code: they are contents."""
-    # Code lies from the first function of a frame up to the types and the segments.
+    """Drop first words that are not code addresses, because they are contents."""
+    # Code extends from the lowest function of a frame to the types and the segments.
     entries = lists["frames"]["entry"]
     above = [*lists["types"]["address"], *lists["data"]["address"], *lists["bss"]["address"]]
     above = [address for address in above if address > max(entries, default=0)]

@@ -1,4 +1,4 @@
-"""The pointers in the objects, frames and segments of a heap dump, found by their field lists."""
+"""Finds the pointers in the objects, frames and segments of a heap dump by their field lists."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from gomem.inputs.heapdump.columns import AddressArray, IntArray, Machine
     from gomem.inputs.heapdump.window import Window
 
-POINTER, INTERFACE, EMPTY_INTERFACE = 1, 2, 3  # kinds of fields; since Go 1.4 only the first
+POINTER, INTERFACE, EMPTY_INTERFACE = 1, 2, 3  # kinds of fields; since Go 1.4 only POINTER
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Where contents and their field lists are in a window."""
+    """Positions of contents and their field lists in a window."""
 
     content: IntArray
     size: IntArray
@@ -31,23 +31,23 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Pointers:
-    """The words that field lists point to."""
+    """The pointers that field lists name."""
 
-    row: IntArray  # of the contents
+    row: IntArray  # row of the contents
     offset: IntArray
     target: AddressArray
-    wrong: IntArray  # rows whose list of fields is none: they have no pointer here
+    wrong: IntArray  # rows with an invalid field list, which have no pointers here
 
 
 def pointers_in(window: Window, contents: Contents, machine: Machine) -> Pointers:
-    """The pointers of many contents, nil ones too."""
+    """Return the pointers in many contents, including nil."""
     row, number = _numbers(window, contents)
     first = np.searchsorted(row, np.arange(len(contents.size) + 1))
     counts = np.diff(first)
     is_kind = (np.arange(len(row)) - first[row]) % 2 == 0
     kind, owner = number[is_kind], row[is_kind]
     is_odd = counts % 2 == 1
-    if is_odd.any():  # a kind without its offset
+    if is_odd.any():  # a kind without an offset
         whole = ~is_odd[row]
         is_kind, row, number = is_kind[whole], row[whole], number[whole]
         kind, owner = number[is_kind], row[is_kind]
@@ -65,7 +65,7 @@ def pointers_in(window: Window, contents: Contents, machine: Machine) -> Pointer
 
 
 def words_at(window: Window, at: IntArray, machine: Machine) -> AddressArray:
-    """The words of memory at some places of the window, as addresses."""
+    """Return the words at positions of the window, as addresses."""
     word = window.words[at]
     if machine.big_endian:
         word = word.byteswap()
@@ -74,7 +74,7 @@ def words_at(window: Window, at: IntArray, machine: Machine) -> AddressArray:
 
 
 def all_words(contents: Contents, machine: Machine) -> tuple[IntArray, IntArray]:
-    """Every word of some contents: the row and the offset of each."""
+    """Return row and offset of every word of the contents."""
     counts = contents.size // machine.pointer_bytes
     row = np.repeat(np.arange(len(counts)), counts)
     first = np.cumsum(counts) - counts
@@ -82,17 +82,17 @@ def all_words(contents: Contents, machine: Machine) -> tuple[IntArray, IntArray]
 
 
 def _numbers(window: Window, contents: Contents) -> tuple[IntArray, NDArray[np.uint64]]:
-    """All numbers of the field lists, with the row of each."""
+    """Return all numbers of the field lists, with the row of each."""
     lengths = contents.stop - contents.fields
     row = np.repeat(np.arange(len(lengths)), lengths)
     moved = contents.fields - (np.cumsum(lengths) - lengths)
     place = np.arange(len(row)) + moved[row]
     ends = window.data[place] < MARK
-    # A number begins where its list does, and behind another's end.
+    # A number begins at the start of its list, and after the end of another number.
     begins = np.ones(len(place), np.bool_)
     begins[1:] = ends[:-1] | (row[1:] != row[:-1])
     begin = place[begins]
-    number = window.data[begin].astype(np.uint64)  # most are of one byte
+    number = window.data[begin].astype(np.uint64)  # most have one byte
     longer = np.flatnonzero(~ends[begins])
     number[longer], _ = numbers_at(window.data, window.words, begin[longer])
     return row[begins], number

@@ -1,4 +1,4 @@
-"""The records of a heap dump other than objects: their fields, and how each is read."""
+"""The records of a heap dump other than objects: their fields, and how to read them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from gomem.inputs.heapdump.columns import IntArray
     from gomem.inputs.heapdump.window import Window
 
-NUMBER, TEXT, CONTENT, FIELDS, CALLS = range(5)  # what a record is made of
-MAX_SHIFT = 63  # of a number's last seven bits
-EXPECTED_BYTES = 10  # of a number, at most
+NUMBER, TEXT, CONTENT, FIELDS, CALLS = range(5)  # the parts of a record
+MAX_SHIFT = 63  # shift of the last seven bits of a number
+EXPECTED_BYTES = 10  # maximum length of a number
 
 
 class Cut(Exception):  # noqa: N818 - no error: the window has to grow
-    """The window ends within a record; `wanted` is how many bytes that is known to have."""
+    """The window ends within a record; `wanted` is the number of bytes known to be needed."""
 
     def __init__(self, wanted: int = 0) -> None:
         self.wanted = wanted
@@ -28,7 +28,7 @@ class Cut(Exception):  # noqa: N818 - no error: the window has to grow
 
 
 class Corrupt(ValueError):  # noqa: N818 - what the dump is there
-    """The bytes at the window's place are not a record; the message says why."""
+    """The bytes at the window's position are not a record; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Record:
     """A type of record."""
 
     name: str
-    fields: tuple[tuple[str, int], ...]  # name and form of each
-    words: str  # what messages call it
+    fields: tuple[tuple[str, int], ...]  # name and form of each field
+    words: str  # its name in messages
 
 
 def _numbers(*names: str) -> tuple[tuple[str, int], ...]:
@@ -117,7 +117,7 @@ WORDS = {0: "end", 1: "object", **{tag: record.words for tag, record in RECORDS.
 
 
 def number_at(window: Window, at: int) -> tuple[int, int]:
-    """One number and where it ends; Cut or Corrupt."""
+    """Return the number at a position and its end; raises Cut or Corrupt."""
     buffer, value, shift = window.buffer, 0, 0
     while at < window.size:
         byte = buffer[at]
@@ -131,10 +131,10 @@ def number_at(window: Window, at: int) -> tuple[int, int]:
 
 
 def read_record(window: Window, record: Record, max_bytes: int) -> tuple[list[Any], int]:
-    """The values of the record behind a tag, and where it ends.
+    """Return the values of the record after a tag, and its end.
 
-    Of a content and of a list of fields these are two places in the window, first byte and end; of
-    calls a list of (function, file, line). Cut or Corrupt.
+    A content or a field list is returned as two positions in the window: first byte and end. Calls
+    are a list of (function, file, line). Raises Cut or Corrupt.
     """
     _, at = number_at(window, window.at)
     values: list[Any] = []
@@ -156,8 +156,8 @@ def read_record(window: Window, record: Record, max_bytes: int) -> tuple[list[An
 
 
 def plain_records(window: Window, tag: int, most: int) -> tuple[IntArray, int]:
-    """Records of one tag that are nothing but numbers, a row each, and where they end."""
-    # As many as the window has whole; of the rest, `read_record` says what is wrong.
+    """Return consecutive purely numeric records with the same tag, one row each, and their end."""
+    # Only records that are complete in the window; `read_record` reports errors in the rest.
     width = PLAIN[tag] + 1
     stop = min(window.size, window.at + most * width * EXPECTED_BYTES)
     data = window.data[window.at : stop]
@@ -176,7 +176,7 @@ def plain_records(window: Window, tag: int, most: int) -> tuple[IntArray, int]:
 
 
 def _span(window: Window, at: int, name: str, max_bytes: int) -> tuple[int, int]:
-    """First byte and end of a string or content, after its length."""
+    """Return first byte and end of a string or content that follows its length."""
     length, start = number_at(window, at)
     if length > max_bytes:
         raise Corrupt(f"a {name} of {length} bytes")
@@ -190,7 +190,7 @@ def _text(window: Window, start: int, stop: int) -> str:
 
 
 def _fields_end(window: Window, at: int) -> int:
-    """The place of the zero that ends a field list."""
+    """Return the position of the zero that ends a field list."""
     buffer, size = window.buffer, window.size
     while at < size:
         if not buffer[at]:

@@ -106,41 +106,43 @@ TYPES = (
     Column("size", "uint64", "B", "Size of a value."),
     Column("name", "str", "", "Its name; only types that an interface's table names.", Function),
 )
-NO_GOAL = (1 << 63) - 1  # from here on NextGC is none: GOGC is off
+NO_GOAL = (1 << 63) - 1  # a NextGC from here on means no goal: GOGC is off
 STATUS = {1: "runnable", 2: "running", 3: "syscall", 4: "waiting"}
-BEGIN = frozenset({"runtime.goexit", "runtime.main"})  # calls of the runtime's below a function
-WRAPPER = re.compile(r"\.gowrap[0-9]+$|·dwrap·[0-9]+$")  # the compiler's, of `go` with arguments
+# the runtime's frames below a goroutine's first function
+BEGIN = frozenset({"runtime.goexit", "runtime.main"})
+# wrappers that the compiler generates for `go` with arguments
+WRAPPER = re.compile(r"\.gowrap[0-9]+$|·dwrap·[0-9]+$")
 TYPE_ARGUMENTS = re.compile(r"\[.*\]")
 RUNTIME = ("runtime.", "internal/runtime/")
 
 
 @dataclass(frozen=True)
 class HeapDump(WithDamage):
-    """A heap dump: what was on the heap, what pointed where, and from where it was reachable.
+    """A heap dump: the objects on the heap, their pointers, and the roots that keep them alive.
 
-    Frames, made when they are asked for: `objects`, `pointers` (in objects), `roots` (pointers from
+    Frames, created on first use: `objects`, `pointers` (in objects), `roots` (pointers from
     outside), `frames`, `goroutines`, `finalizers`, `segments`, `stats`, `buckets` and `calls` of
-    the memory profile, `samples`, `types`. No content is kept but pointers.
+    the memory profile, `samples`, `types`. Contents are not kept, except pointers.
 
     Attributes:
-        source: What it was read from: as a rule, a path.
+        source: Name of the artefact, usually a path.
         columns: Its records as arrays.
-        damaged: What of it could not be read.
+        damaged: What could not be read.
     """
 
     source: str
     columns: HeapDumpColumns
     damaged: tuple[Damage, ...] = ()
-    release_evidence: ClassVar[str] = "heap dump"  # what says the release
+    release_evidence: ClassVar[str] = "heap dump"  # the source of the release
 
     @property
     def go_version(self) -> str:
-        """The release that wrote it."""
+        """The Go release that wrote the dump."""
         return printable(self.columns.machine.go_version)
 
     @property
     def is_whole(self) -> bool:
-        """Whether it ends with its end record; without it, roots are missing."""
+        """Whether the end record was reached; otherwise roots are missing."""
         return self.columns.is_whole
 
     @cached_property
@@ -161,7 +163,7 @@ class HeapDump(WithDamage):
 
     @cached_property
     def roots(self) -> pd.DataFrame:
-        """A row per pointer from outside the heap's objects; see `ROOTS`."""
+        """A row per pointer from outside the heap objects; see `ROOTS`."""
         columns, lists = self.columns, self.columns.lists
         segments, frames = columns.segment_slots, columns.frame_slots
         names = ["data"] * len(lists["data"]["address"]) + ["bss"] * len(lists["bss"]["address"])
@@ -202,7 +204,8 @@ class HeapDump(WithDamage):
         listed, frames = self.columns.lists["goroutines"], self.columns.lists["frames"]
         count = len(listed["id"])
         function = [""] * count
-        # Its last frame is where it began, behind what the runtime and the compiler put there.
+        # It began with its outermost function, apart from functions of the runtime and the
+        # compiler.
         for goroutine, name in zip(frames["goroutine"], frames["function"], strict=True):
             if not function[goroutine] or _may_begin(name, function[goroutine]):
                 function[goroutine] = printable(name)
@@ -218,7 +221,7 @@ class HeapDump(WithDamage):
 
     @cached_property
     def finalizers(self) -> pd.DataFrame:
-        """A row per finalizer, those that wait to be run last; see `FINALIZERS`."""
+        """A row per finalizer, queued ones last; see `FINALIZERS`."""
         tables = [self.columns.lists[name] for name in ("finalizers", "queued_finalizers")]
         queued = [number == 1 for number, table in enumerate(tables) for _ in table["object"]]
         columns = {
@@ -232,7 +235,7 @@ class HeapDump(WithDamage):
 
     @cached_property
     def segments(self) -> pd.DataFrame:
-        """The segments data and bss, which hold the program's variables; see `SEGMENTS`."""
+        """The segments data and bss, which contain the global variables; see `SEGMENTS`."""
         tables = {name: self.columns.lists[name] for name in ("data", "bss")}
         names = [name for name, table in tables.items() for _ in table["address"]]
         address = [value for table in tables.values() for value in table["address"]]
@@ -241,7 +244,7 @@ class HeapDump(WithDamage):
 
     @cached_property
     def stats(self) -> pd.DataFrame:
-        """MemStats when the dump was taken, one row; see `STATS`."""
+        """MemStats at the time of the dump, one row; see `STATS`."""
         listed = self.columns.lists["memstats"]
         columns: dict[str, Any] = {
             name: np.minimum(_array(listed[name]), np.uint64(NO_GOAL)).view(np.int64)
@@ -289,14 +292,14 @@ class HeapDump(WithDamage):
 
     @cached_property
     def types(self) -> pd.DataFrame:
-        """The types that the tables of interfaces name; see `TYPES`."""
+        """The types named in itabs; see `TYPES`."""
         listed = self.columns.lists["types"]
         columns: dict[str, Any] = {name: _array(listed[name]) for name in ("address", "size")}
         columns["name"] = [printable(name) for name in listed["name"]]
         return build(columns, TYPES)
 
     def find(self, address: AddressArray) -> tuple[IntArray, IntArray]:
-        """Rows of the objects that addresses point into, -1 outside them, and how far inside."""
+        """Return the object row that each address points into (-1 if none), and the offset."""
         objects = self.columns.objects
         if not len(objects.address) or not len(address):
             return np.full(len(address), -1), np.zeros(len(address), np.int64)
@@ -312,7 +315,7 @@ class HeapDump(WithDamage):
         return np.argsort(self.columns.objects.address, kind="stable")
 
     def _pointing(self, address: AddressArray) -> dict[str, Any]:
-        """The columns of `_TARGET`."""
+        """Return the columns of `_TARGET`."""
         target, inside = self.find(address)
         mask = target < 0
         hidden = {
@@ -336,10 +339,10 @@ class HeapDump(WithDamage):
 
 
 def read_heapdump(readable: Readable, *, progress: Progress | None = None) -> HeapDump:
-    """Read what `runtime/debug.WriteHeapDump` wrote, compressed or not, piece by piece.
+    """Read the output of `runtime/debug.WriteHeapDump`, compressed or not, piece by piece.
 
-    Of a long dump only what is kept of it is ever in memory: the pointers, no contents. `progress`
-    is called with the bytes read and how many there are. FormatError where it is no heap dump.
+    Only the pointers are kept in memory, never the contents. `progress` is called with the number
+    of bytes read and their total. Raises FormatError if it is not a heap dump.
     """
     stream = open_stream(readable)
     try:
@@ -360,14 +363,14 @@ def _sizes(table: dict[str, list[Any]]) -> IntArray:
 
 
 def _listed(kind: str, targets: list[int]) -> tuple[Any, Any, Any, Any, Any]:
-    """Roots that are records of their own."""
+    """Return roots that have records of their own."""
     count = len(targets)
     nothing = np.zeros(count, np.int64)
     return [kind] * count, np.arange(count), nothing, nothing == 0, _array(targets)
 
 
 def _rows_of(known: AddressArray, named: AddressArray) -> IntArray:
-    """The rows at which named addresses stand among the known; -1 where they do not."""
+    """Return the row of each named address among the known ones; -1 if it is not there."""
     if not len(known):
         return np.full(len(named), -1)
     order = np.argsort(known)
@@ -377,10 +380,11 @@ def _rows_of(known: AddressArray, named: AddressArray) -> IntArray:
 
 
 def _may_begin(function: str, called: str) -> bool:
-    """Whether a goroutine can have begun with a function, rather than with what that calls.
+    """Whether a goroutine can have begun with a function, rather than with its callee.
 
-    It began with what the compiler's wrapper calls. But a `go` statement names no function that
-    another package does not export: then what it names is inlined into the wrapper.
+    If the function is a wrapper of the compiler, the goroutine began with its callee. But a `go`
+    statement cannot name an unexported function of another package. Then the function in the
+    statement was inlined into the wrapper.
     """
     if not WRAPPER.search(function):
         return function not in BEGIN
@@ -389,7 +393,7 @@ def _may_begin(function: str, called: str) -> bool:
 
 
 def _allocating(calls: list[tuple[str, str, int]]) -> str:
-    """The first function of a stack that is not the runtime's; else the first."""
+    """Return the first function of a stack outside the runtime; if there is none, the first."""
     names = [name for name, _, _ in calls]
     own = (name for name in names if not name.startswith(RUNTIME))
     return next(own, names[0] if names else "")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from gomem.inputs.heapdump.columns import IntArray
 
-PADDING = 64  # zeros behind a window: what reads a few bytes at once need not ask where it ends
-WINDOW_BYTES = 4 * MIB  # tens of thousands of objects, and little beside what is kept of them
+PADDING = 64  # zeros after the window, so that reads of a few bytes need no bounds check
+WINDOW_BYTES = 4 * MIB  # tens of thousands of objects; small compared with the data kept of them
 
 WORD_BYTES = 8
 _ONES = np.uint64(0x0101010101010101)
@@ -33,26 +33,26 @@ _LAST_OF_EACH = tuple(
 
 
 class Window:
-    """Bytes of the dump, without the records that have been read."""
+    """Unread bytes of the dump that are in memory."""
 
     def __init__(self, pieces: Iterator[bytes], window_bytes: int = WINDOW_BYTES) -> None:
         self._pieces = pieces
-        self._min_bytes = window_bytes  # taken at a time
-        self.base = 0  # place in the dump of the window's first byte
-        self.at = 0  # where the next record begins in the window
+        self._min_bytes = window_bytes  # read at a time
+        self.base = 0  # position in the dump of the window's first byte
+        self.at = 0  # position in the window of the next record
         self.size = 0  # bytes of the window; `PADDING` zeros follow
-        self.has_ended = False  # whether the dump has no bytes beyond the window
+        self.has_ended = False  # whether the dump ends with the window
         self.buffer = bytes(PADDING)
         self.grow()
 
     @property
     def place(self) -> int:
-        """Where the next record begins in the dump."""
+        """Position of the next record in the dump."""
         return self.base + self.at
 
     def grow(self, wanted: int = 0) -> bool:
-        """Let go of what was read and take more of the dump; False where there is no more."""
-        # `wanted` is how many bytes the next record is known to have.
+        """Drop the bytes already read and load more of the dump; False if there are no more."""
+        # `wanted` is the number of bytes that the next record is known to have.
         if self.has_ended:
             return False
         parts = [self.buffer[self.at : self.size]]
@@ -77,16 +77,16 @@ class Window:
 
     @property
     def words(self) -> NDArray[np.uint64]:
-        """The eight bytes that begin at each place, the lowest first."""
+        """The eight bytes from each position, as little-endian words."""
         return np.ndarray(len(self.buffer) - 7, np.dtype("<u8"), self.buffer, strides=(1,))
 
 
 def numbers_at(
     data: NDArray[np.uint8], words: NDArray[np.uint64], at: IntArray
 ) -> tuple[NDArray[np.uint64], IntArray]:
-    """The number at each of some places, and where each has ended: before its place if it is none.
+    """Return the number at each position, and its end (before its start if it is not a number).
 
-    What has nine bytes or more is rare, and read apart.
+    Numbers of nine bytes or more are rare, and are read separately.
     """
     word = words[at]
     ends = ~word & _MARKS
@@ -105,15 +105,15 @@ def numbers_at(
 
 
 def zeros_at(words: NDArray[np.uint64], at: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-    """The first zero of the eight bytes from each of some places on, and whether there is one."""
+    """Return the first zero of the eight bytes from each position, and whether there is one."""
     word = words[np.minimum(at, len(words) - 1)]
-    # Of the bits that this sets, the lowest is that of the first zero byte; higher ones can err.
+    # The lowest bit set here is that of the first zero byte; higher bits can be wrong.
     found = (word - _ONES) & ~word & _MARKS
     first = found & (~found + np.uint64(1))
     return at + _bytes_up_to(first) - 1, found != 0
 
 
 def _bytes_up_to(mark: NDArray[np.uint64]) -> IntArray:
-    """How many bytes there are up to that with the mark, a bit that is its byte's highest."""
-    # The exponent of a power of two: bit 7 is one byte, bit 15 two.
+    """Return the number of bytes up to the marked one; the mark is the highest bit of its byte."""
+    # The exponent of a power of two: bit 7 is one byte, bit 15 two bytes.
     return (np.frexp(mark.astype(np.float64))[1] >> 3).astype(np.int64)

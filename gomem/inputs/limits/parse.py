@@ -14,12 +14,12 @@ from typing import NamedTuple
 from gomem.errors import Damage, excerpt
 
 HEADER = re.compile(rb"Limit +Soft Limit +Hard Limit +Units\s*")
-NO_LIMIT = 2**63  # from here on nothing is limited, though the kernel prints the number
+NO_LIMIT = 2**63  # numbers from here on mean no limit
 LINE = re.compile(rb"(Max [a-z -]+?) {2,}(\d{1,20}|unlimited) +(\d{1,20}|unlimited) *([a-z]*) *")
 
 
 class Limit(NamedTuple):
-    """One resource's limits; None for no limit."""
+    """One resource's limits; None means no limit."""
 
     name: str
     soft: int | None

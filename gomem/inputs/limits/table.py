@@ -1,4 +1,4 @@
-"""What the process may use at most, one row a resource."""
+"""The resource limits of a process, one row per resource."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ResourceLimits(Frames):
 
 @reads("/proc/PID/limits", "limits")
 def read_limits(source: Source) -> ResourceLimits:
-    """Read /proc/PID/limits, a row per resource; FormatError where there is no limit in it."""
+    """Read /proc/PID/limits, a row per resource; FormatError if there is no limit."""
     limits, damaged, _ = read_plain(source, looks_like_limits, parse_limits)
     if not limits:
         raise FormatError(source.name, "", "no limit in it; wanted /proc/PID/limits")

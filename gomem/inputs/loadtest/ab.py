@@ -25,7 +25,7 @@ _QUANTILE = re.compile(
 
 
 def parse_ab(text: str, line: int) -> Report:
-    """One report of ab."""
+    """Parse one ab report."""
     shares = [(int(share) / 100, int(value)) for share, value in _QUANTILE.findall(text)]
     latencies = {share: value / MILLISECONDS_A_SECOND for share, value in shares if share <= 1}
     mean = number(text, rf"^Time per request: +{_NUMBER} \[ms\] \(mean\)\s*$")
@@ -47,7 +47,7 @@ def parse_ab(text: str, line: int) -> Report:
 
 
 def _errors(text: str) -> int | None:
-    """Requests without an answer, and answers of another status."""
+    """Return the requests without a response, plus responses other than 2xx."""
     failed = count(text, r"^Failed requests: +([0-9]{1,15})\s*$")
     if failed is None:
         return None

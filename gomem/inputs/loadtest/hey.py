@@ -1,10 +1,10 @@
 """hey: its text output.
 
 Printed by    the template in requester/print.go.
-Quirks        The last `[…]` lines count responses by status, those of the error distribution by
-              error. A request without a response has no status. A quantile with too few responses
-              is printed as `0% in 0.0000 secs`. Total data counts only bodies, and is missing if
-              responses do not declare their length.
+Quirks        The last `[…]` lines count responses by status. The lines of the error distribution
+              count requests by error. A request without a response has no status. A quantile
+              with too few responses is printed as `0% in 0.0000 secs`. Total data counts only
+              bodies, and is missing if responses do not declare their length.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WITHOUT = re.compile(r"^ +\[([0-9]{1,15})\]\t(?![0-9]+ responses)", re.MULTILIN
 
 
 def parse_hey(text: str, line: int) -> Report:
-    """One report of hey."""
+    """Parse one hey report."""
     counted = text.partition("Status code distribution:")[2]
     by_status = [(int(status), int(many)) for status, many in _STATUS.findall(counted)]
     failures = text.partition("Error distribution:")[2]

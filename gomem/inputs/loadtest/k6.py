@@ -35,7 +35,7 @@ _PERCENTILE = re.compile(r"p\(([0-9]{1,2}(?:\.[0-9]{1,5})?)\)")
 
 
 def parse_k6(text: str, line: int) -> Report:
-    """One summary in text."""
+    """Parse one summary in text."""
     trend, requests, received = (p.search(text) for p in (_TREND, _REQUESTS, _RECEIVED))
     statistics = [] if trend is None else _STATISTIC.findall(trend[1])
     many, rate = (None, None) if requests is None else (int(requests[1]), float(requests[2]))
@@ -50,7 +50,7 @@ def parse_k6(text: str, line: int) -> Report:
 
 
 def k6_of_json(value: dict[str, Any]) -> Report:
-    """One summary in JSON."""
+    """Parse one summary in JSON."""
     metrics = {name: said for name, said in value["metrics"].items() if isinstance(said, dict)}
     requests = metrics["http_reqs"]
     trend = metrics.get("http_req_duration", {})

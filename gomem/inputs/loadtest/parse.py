@@ -4,8 +4,8 @@ Printed by    ab (Apache's), wrk, hey, `vegeta report` as text or JSON, k6's sum
               `--summary-export`. Each has a module in this folder, with notes on its format.
 Quirks        A load generator with a fixed number of connections waits for a response before the
               next request. So its rate is a result, and its latencies miss the requests that it
-              would have sent in the meantime. One with a fixed rate (vegeta; k6's arrival-rate
-              executors) sets the rate.
+              would have sent in the meantime. With vegeta and k6's arrival-rate executors the rate
+              is an input.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 TOOLS: tuple[Tool, ...] = (AB, WRK, HEY, VEGETA, K6)
 HEAD_BYTES = 1 << 16
-MAX_BYTES = 16 << 20  # of a summary; a longer text is something else
+MAX_BYTES = 16 << 20  # a longer text is not a summary
 MAX_REPORTS = 1000
 _JSON_PARSERS = {"k6": k6_of_json, "vegeta": vegeta_of_json}
 _ANY_BEGINNING = re.compile("|".join(f"(?:{tool.begins})" for tool in TOOLS).encode(), re.MULTILINE)
 
 
 def looks_like_loadtest(data: bytes) -> bool:
-    """Whether the content is a report of a load generator, or one begins near its top."""
+    """Whether the content is a load generator's report, or contains one near its beginning."""
     if is_json(data):
         if not (b'"http_reqs' in data or b'"status_codes"' in data):
             return False
@@ -43,9 +43,9 @@ def looks_like_loadtest(data: bytes) -> bool:
 
 
 def parse_loadtest(data: bytes, *, source: str) -> tuple[list[Report], list[Damage]]:
-    """Parse the reports of load generators out of a text, or out of JSON; FormatError without one.
+    """Parse load generator reports in text or JSON; FormatError if there is none.
 
-    Lines between them are passed over. A report that lacks what makes it one is damage.
+    Other lines are skipped. A report without the required fields is damage.
     """
     if len(data) > MAX_BYTES:
         raise FormatError(source, "", f"larger than {MAX_BYTES} bytes; wanted a summary")

@@ -1,4 +1,4 @@
-"""What load generators measured, one row a report, and its latencies by quantile."""
+"""Load generator results: one row per report, and latencies by quantile."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LATENCIES = (
 
 @dataclass(frozen=True)
 class LoadTest(Frames):
-    """What load generators measured: `runs`, a row per report; `latencies`, a row per quantile."""
+    """Load generator results: `runs`, a row per report; `latencies`, a row per quantile."""
 
     runs: pd.DataFrame
     latencies: pd.DataFrame
@@ -52,7 +52,7 @@ class LoadTest(Frames):
 
 @reads("what a load generator printed", "loadtest")
 def read_loadtest(source: Source) -> LoadTest:
-    """Read what ab, wrk, hey, `vegeta report` or k6 printed; FormatError without a report."""
+    """Read the output of ab, wrk, hey, `vegeta report` or k6; FormatError if there is no report."""
     reports, damaged, _ = read_plain(source, looks_like_loadtest, parse_loadtest)
     if not reports:
         raise FormatError(source.name, "", "no requests in it; wanted a load generator's report")

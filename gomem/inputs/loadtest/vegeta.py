@@ -19,7 +19,7 @@ _STATUS = re.compile(r"([0-9]{1,3}):([0-9]{1,15})")
 
 
 def parse_vegeta(text: str, line: int) -> Report:
-    """One report in text."""
+    """Parse one report in text."""
     lines = {
         name: dict(zip(fields.split(", "), values.split(", "), strict=False))
         for name, fields, values in _LINE.findall(text)
@@ -38,7 +38,7 @@ def parse_vegeta(text: str, line: int) -> Report:
 
 
 def vegeta_of_json(value: dict[str, Any]) -> Report:
-    """One report in JSON."""
+    """Parse one report in JSON."""
     statuses, received = value.get("status_codes"), value.get("bytes_in")
     attack, wait = (finite(value.get(key), NANOSECONDS) for key in ("duration", "wait"))
     return _report(
@@ -64,7 +64,7 @@ def _report(latencies: dict[str, float | None], **numbers: Any) -> Report:
 
 
 def _failed(statuses: Any) -> int:
-    """Of status 0, which is none, and of 4xx and 5xx."""
+    """Return the number of responses with status 0 (no response), 4xx or 5xx."""
     known = ((whole(status), whole(many)) for status, many in statuses)
     return sum(many or 0 for status, many in known if status is not None and not 0 < status < 400)
 

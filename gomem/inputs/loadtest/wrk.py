@@ -24,7 +24,7 @@ _SOCKETS = re.compile(
 
 
 def parse_wrk(text: str, line: int) -> Report:
-    """One report of wrk."""
+    """Parse one wrk report."""
     total, latency = _TOTAL.search(text), _LATENCY.search(text)
     quantiles = [(float(share) / 100, duration(at)) for share, at in _QUANTILE.findall(text)]
     sockets = _SOCKETS.search(text)

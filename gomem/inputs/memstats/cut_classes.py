@@ -1,4 +1,4 @@
-"""The end of MemStats as `%v` and `%+v` print it: size classes alone, without the sizes before.
+"""The end of MemStats printed with `%v` or `%+v`: size classes without the fields before them.
 
 Form          {Size:512 Mallocs:110899 Frees:110894} {Size:576 Mallocs:57 Frees:50} …]}
 """
@@ -19,7 +19,7 @@ _ASK = (
 
 
 def cut_size_classes(head: bytes, _: str) -> Resemblance | None:
-    """How many objects the classes that are left have, and how large these are at most."""
+    """Return how many objects the remaining size classes have, and the largest size."""
     rows = [tuple(map(int, row)) for row in _CLASS.findall(head)]
     if len(rows) < MIN_CLASSES or any(frees > mallocs for _, mallocs, frees in rows):
         return None

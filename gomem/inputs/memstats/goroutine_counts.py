@@ -1,7 +1,7 @@
-"""How many goroutines there are: `NumGoroutine: 12`, `goroutines=12`, the page /debug/pprof/.
+"""Goroutine counts in a text: `NumGoroutine: 12`, `goroutines=12`, the page /debug/pprof/.
 
 That page of net/http/pprof, as text or HTML, has a row for each profile: its count, then its name.
-Of the counts only that of goroutines says something by itself.
+Only the count of goroutines is useful by itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from gomem.inputs.unwrap import PlainText, plain_characters, plain_texts
 
 HEAD_BYTES = 1 << 20
-MIN_COUNTS = 3  # that a program prints of itself over time; fewer can be anybody's words
+MIN_COUNTS = 3  # counts that a program prints over time; fewer can be from prose
 GOROUTINES = re.compile(
     rb"(?<![A-Za-z0-9])(?:num(?:ber)?[ _-]?(?:of[ _-])?goroutines?"
     rb"|goroutines?(?:[ _-]?(?:num|number|count))?)"
@@ -28,7 +28,7 @@ MIN_INDEXED = 3  # rows of the page
 
 
 def goroutine_counts(data: bytes) -> list[tuple[int, int]]:
-    """Line and number, where a text says how many goroutines there are."""
+    """Return line number and count of each goroutine count in a text."""
     if b"oroutine" not in data:
         return []
     if of_page := _on_page(data):
@@ -39,7 +39,7 @@ def goroutine_counts(data: bytes) -> list[tuple[int, int]]:
 
 
 def _on_page(data: bytes) -> list[tuple[int, int]]:
-    """The same of the page of all profiles; nothing where a text is none."""
+    """Return the goroutine counts on pages /debug/pprof/; empty if the text is not such a page."""
     if not all(name in data for name in (b"threadcreate", b"heap")):
         return []
     for text in (PlainText(data), *plain_texts(data)):
@@ -53,7 +53,7 @@ def _on_page(data: bytes) -> list[tuple[int, int]]:
 
 
 def has_goroutine_counts(data: bytes) -> bool:
-    """Whether lines say it that are a program's: so many, or of the page of all profiles."""
+    """Whether a program printed the counts: there are several, or they are from /debug/pprof/."""
     head = data[:HEAD_BYTES]
     counts = goroutine_counts(head)
     return len(counts) >= MIN_COUNTS or (bool(counts) and bool(_on_page(head)))

@@ -1,7 +1,7 @@
-"""Which fields of MemStats in a text are one dump? Where the next begins, and whether one is cut.
+"""Groups MemStats fields in a text into dumps: where does the next begin, and is the last one cut?
 
-A repeated field begins another dump, and so does the field that dumps begin with, where what stands
-before it tells that: the start of a line, or other words.
+A repeated field begins another dump. So does the field that usually comes first, which is known by
+the text before it: the start of a line, or other words.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ SIZES = (
     "StackSys", "MSpanInuse", "MSpanSys", "MCacheInuse", "MCacheSys", "BuckHashSys", "GCSys",
     "OtherSys", "NextGC", "Alloc", "Sys",
 )  # fmt: skip
-ANYBODYS = frozenset({"Alloc", "Sys", "Lookups", "Mallocs", "Frees"})  # other programs' words, too
+ANYBODYS = frozenset({"Alloc", "Sys", "Lookups", "Mallocs", "Frees"})  # used by other programs, too
 MIN_FIELDS = 3
-MAX_WORDS = 4  # beside the fields of a line that says one size alone: more are a sentence
-# Names that nothing else has: a sign and a size behind it, and it says enough by itself.
+MAX_WORDS = 4  # other words in a line with a single size; with more, it is a sentence
+# Unambiguous names: one of them is enough if a separator such as `=` and a size follow.
 LONE = frozenset({"HeapAlloc", "HeapInuse", "HeapSys", "HeapIdle", "HeapReleased"})
-PAIR = frozenset({"HeapAlloc", "Sys"})  # enough by themselves, each with its unit
-LEAST_SYS_BYTES = 1 << 16  # no Go process has less; a smaller number is in some larger unit
+PAIR = frozenset({"HeapAlloc", "Sys"})  # enough together if both have units
+LEAST_SYS_BYTES = 1 << 16  # every Go process has more; a smaller number has some larger unit
 NEWLINE = b"\n"
 _PAIRS = re.compile(rb"(?<![\w.-])[\w.-]++[ \t]*+[=:][ \t]*\S+")
 _LONG_WORD = re.compile(rb"[A-Za-z]{2,}")
@@ -34,20 +34,20 @@ _LONG_WORD = re.compile(rb"[A-Za-z]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field with its number, as it stands in a text."""
+    """A field with its number, in a text."""
 
     name: str
     value: int | float
-    step: int  # what its number is rounded to, in bytes; 1 if it is exact
+    step: int  # resolution of the number in bytes; 1 if it is exact
     has_unit: bool
     start: int
     end: int
-    is_signed: bool = False  # whether a sign stands between name and number
-    apart: int = 0  # how much stands between it and the field before: a line's end, other words
+    is_signed: bool = False  # whether a separator such as `=` is between name and number
+    apart: int = 0  # weight of the separator before it: a line's end, other words
 
 
 def dumps_of(fields: Sequence[Field]) -> Iterator[list[Field]]:
-    """Fields dump by dump."""
+    """Yield the fields of each dump."""
     dump: list[Field] = []
     names: set[str] = set()
     head = _head(fields)
@@ -62,8 +62,8 @@ def dumps_of(fields: Sequence[Field]) -> Iterator[list[Field]]:
 
 
 def _head(fields: Sequence[Field]) -> str | None:
-    """The field that dumps begin with, where what stands before it tells; else None."""
-    # So a text that begins within a dump, as the end of a log does, is not put together wrongly.
+    """Return the field that dumps begin with, if the text before it shows this; else None."""
+    # So dumps are split correctly even if the text begins within one, such as the end of a log.
     if len({size.name for size in fields}) == len(fields):
         return None
     apart: dict[str, list[int]] = {}
@@ -77,7 +77,7 @@ def _head(fields: Sequence[Field]) -> str | None:
 def whole_dumps(
     groups: Sequence[list[Field]], text: bytes, source: str, damage: list[Damage]
 ) -> Iterator[list[Field]]:
-    """The dumps among groups of fields; of a last one that is cut, what it still says."""
+    """Yield the groups of fields that are dumps, including a last one that is cut."""
     last: list[Field] | None = None
     has_dumps = any(map(is_dump, groups))
     for number, fields in enumerate(groups):
@@ -96,7 +96,7 @@ def whole_dumps(
 
 
 def _ends_early(text: bytes, fields: Sequence[Field], before: Sequence[Field]) -> bool:
-    """Whether a text ends in a dump that has the fields of the one before, from its first on."""
+    """Whether a text ends within a dump that begins with the same fields as the previous one."""
     names = [size.name for size in before]
     is_begun = [size.name for size in fields] == names[: len(fields)]
     return is_begun and b"\n" not in text[fields[-1].end :].rstrip()
@@ -110,7 +110,7 @@ def is_dump(fields: Sequence[Field]) -> bool:
 
 
 def is_lone(fields: Sequence[Field], text: bytes) -> bool:
-    """Whether a size of the heap is in bytes or has its unit, behind a sign: in no sentence."""
+    """Whether it is a heap size after a separator, in bytes or with a unit, not in a sentence."""
     is_size = any(
         size.name in LONE and size.is_signed and (size.has_unit or size.value >= LEAST_SYS_BYTES)
         for size in fields
@@ -120,6 +120,6 @@ def is_lone(fields: Sequence[Field], text: bytes) -> bool:
 
 
 def lines_of(text: bytes, start: int, end: int) -> bytes:
-    """The lines that a piece of a text stands in."""
+    """Return the lines that contain a piece of a text."""
     begin, stop = text.rfind(b"\n", 0, start) + 1, text.find(b"\n", end)
     return text[begin : len(text) if stop < 0 else stop]

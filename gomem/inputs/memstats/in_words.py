@@ -1,4 +1,4 @@
-r"""runtime.MemStats in a program's own words: a field's name, a sign, a number, a unit.
+r"""runtime.MemStats in a program's own words: field name, separator, number, unit.
 
 Printed by    programs, into their logs, on one line or one field per line:
                   Alloc = 5 MiB   TotalAlloc = 12 MiB   Sys = 20 MiB   NumGC = 3
@@ -10,13 +10,13 @@ Printed by    programs, into their logs, on one line or one field per line:
                   Allocated bytes  5,242,880  the memory page of gopls and similar tools
                   heap allocated .... 46.4Mb
                   after 3: Alloc: 5242880, Idle: 1048576, InUse: 6291456, Objects: 99
-Recognised    by three different fields, one a size, and one with a name that nothing else has.
-              Short names count in lines that all have the same ones, Alloc and at least two more.
-              Other forms are rewritten first, see `plain_words`. HeapAlloc and Sys alone will do,
-              and `HeapAlloc=…` where a text has no more anywhere.
+Recognised    by three different fields, of which one is a size, and one has a name that only Go
+              uses. Short names count if several lines have the same ones: Alloc and at least two
+              more. HeapAlloc and Sys suffice, too, and so does `HeapAlloc=…` if the text has no
+              larger dump. Other forms are rewritten first, see `plain_words`.
 Several       A repeated field begins another dump. Which field comes first in a dump is known by
               what precedes it: the start of a line, or other words, such as a time.
-Sys           is HeapSys where a text defines it so, or it is HeapIdle and HeapInuse together.
+Sys           means HeapSys if the text defines it so, or if it equals HeapIdle plus HeapInuse.
 Units         KB, MB and GB are multiples of 1024, as most helper functions compute them. Helpers
               that use 1000 print the same letters; then sizes are up to 7 % too large.
               Digits lost to rounding are unknown: the frame's dictionary has the resolution.
@@ -57,8 +57,8 @@ COUNTS = (
     "HeapObjects", "Lookups", "Mallocs", "Frees", "LastGC", "PauseTotalNs", "NumForcedGC", "NumGC",
     "GCCPUFraction",
 )  # fmt: skip
-PAIRS = ("Stack", "MSpan", "MCache")  # `Stack = in use / taken from the system`
-ON_PAGES = {  # as the memory pages of gopls and its kin call them
+PAIRS = ("Stack", "MSpan", "MCache")  # `Stack = in use / from the OS`
+ON_PAGES = {  # the names on memory pages of gopls and similar tools
     "Total allocated bytes": "TotalAlloc",
     "Allocated bytes": "HeapAlloc",
     "Heap system bytes": "HeapSys",
@@ -73,27 +73,27 @@ ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "Bucket hash bytes": "BuckHashSys",
     "GC metadata bytes": "GCSys",
     "Off heap bytes": "OtherSys",
-    "Total allocated": "TotalAlloc",  # of tables with dots between name and number
+    "Total allocated": "TotalAlloc",  # in tables with dots between name and number
     "Heap allocated": "HeapAlloc",
-    "HeapRelease": "HeapReleased",  # as people misspell it
+    "HeapRelease": "HeapReleased",  # a common misspelling
 }
-# What Go's documentation says of HeapSys, which people print below the name `sys`.
+# The definition of HeapSys in Go's documentation, which people print as `sys`.
 HEAP_SYS = re.compile(rb"\bsys\b[\"'`* :=-]{1,9}bytes of heap memory obtained", re.IGNORECASE)
-MIN_SUMS = 2  # dumps whose Sys is HeapIdle and HeapInuse together
-LEAST_RSS_SHARE = 32  # of Go's size: a smaller number without a unit is RSS in KiB, or in pages
-FIRST_LAST_GC = 10**18  # in 2001: a smaller number is no time in nanoseconds
+MIN_SUMS = 2  # dumps whose Sys equals HeapIdle plus HeapInuse
+LEAST_RSS_SHARE = 32  # a number below 1/32 of Go's size is RSS in KiB or pages
+FIRST_LAST_GC = 10**18  # in 2001; a smaller number is not a time in nanoseconds
 HEAD_BYTES = 1 << 20
 UNITS = {"": 1, "B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
 
 
 def _spelled(name: str) -> str:
-    """A field as Go spells it, in snake case, or in words."""
+    """Match a field as Go spells it, in snake case, or in words."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+", name.replace("Inuse", "InUse"))
     return r"[ _-]?".join(words)
 
 
 def _squeezed(name: str) -> str:
-    """A name however it is written."""
+    """Normalise a name, however it is written."""
     return re.sub(r"[ _-]", "", name).lower()
 
 
@@ -129,24 +129,24 @@ class WordsDump:
 
     values: dict[str, int | float]
     place: str
-    # To what bytes they are rounded, where they are.
+    # The resolution in bytes of each rounded field.
     steps: dict[str, int] = field(default_factory=dict)
-    time: datetime | None = None  # the time that stands before it
-    # RSS in bytes, and what it is rounded to, where the same lines say it.
+    time: datetime | None = None  # the time in the text before it
+    # RSS in bytes, and its resolution, if the same lines have it.
     rss: tuple[int, int] | None = None
-    goroutines: int | None = None  # how many there are, where the same lines say it
-    begins: bool = False  # whether it is of another process than the dump before it
+    goroutines: int | None = None  # number of goroutines, if the same lines have it
+    begins: bool = False  # whether it is from another process than the previous dump
 
 
 def looks_like_in_words(data: bytes) -> bool:
-    """Whether a text names so many fields with their numbers that it has a dump in it."""
+    """Whether a text has enough MemStats fields with numbers to form a dump."""
     text = plain_words(data[:HEAD_BYTES]) if _may_have_dumps(data) else b""
     dumps = list(dumps_of(list(_fields(text))))
     return any(map(is_dump, dumps)) or any(is_lone(fields, text) for fields in dumps)
 
 
 def lines_in_words(data: bytes) -> set[int]:
-    """The lines, from 1, in which dumps in words stand, with the head of a table of them."""
+    """Return the lines, from 1, of dumps in words, and the header of a table of them."""
     if not _may_have_dumps(data):
         return set()
     text = plain_words(data)
@@ -157,7 +157,7 @@ def lines_in_words(data: bytes) -> set[int]:
 
 
 def _may_have_dumps(data: bytes) -> bool:
-    """Whether fields are worth looking for."""
+    """Whether a search for fields is worthwhile."""
     lower = data[:HEAD_BYTES].lower()
     if b"\0" in lower[:4096] or (b"alloc" not in lower and b"heap" not in lower):
         return False
@@ -165,7 +165,7 @@ def _may_have_dumps(data: bytes) -> bool:
 
 
 def has_more_in_words(data: bytes) -> bool:
-    """Whether the lines of a dump in words say RSS or the number of goroutines, too."""
+    """Whether the lines of a dump in words also have RSS or the number of goroutines."""
     head = plain_words(data[:HEAD_BYTES]) if _may_have_dumps(data) else b""
     is_near = _RSS.search(head) is not None or GOROUTINES.search(head) is not None
     if not is_near:
@@ -178,7 +178,7 @@ def has_more_in_words(data: bytes) -> bool:
 
 
 def _may_be_json(data: bytes) -> bool:
-    """Whether a text is no JSON, or a record that has the fields itself: not a document of some."""
+    """Whether a text is not JSON, or a JSON object that has the fields itself."""
     known, value = first_value(data) if is_json(data) else (False, None)
     if not known:
         return True
@@ -187,7 +187,7 @@ def _may_be_json(data: bytes) -> bool:
 
 
 def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[Damage]]:
-    """Every dump of a text, and what could not be read of it; FormatError where there is none."""
+    """Parse every dump in a text, and the damage; FormatError if there is none."""
     plain = plain_words(data)
     damage: list[Damage] = []
     dumps: list[WordsDump] = []
@@ -214,7 +214,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         for fault in damage:
             raise FormatError(source, fault.where, fault.what)
         raise FormatError(source, "", "no MemStats in it: too few of their fields with a number")
-    is_quoted = b'{"Alloc"' in b"".join(plain.split())  # as expvar has it, behind HTTP's head
+    is_quoted = b'{"Alloc"' in b"".join(plain.split())  # from expvar, after HTTP headers
     is_open = data.count(b"{") > data.count(b"}") and b"}" not in plain[ended:]
     if (is_json(data) or is_quoted) and is_open:
         what = "ends within MemStats: it is cut, and fields are missing"
@@ -225,7 +225,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
 
 
 def _are_sums(dumps: Sequence[WordsDump]) -> bool:
-    """Whether what is called Sys is HeapSys in each dump: Go's Sys has the runtime's, too."""
+    """Whether the value called Sys is HeapSys in each dump; Go's Sys includes runtime memory."""
     sums = [
         abs(values["Sys"] - values["HeapIdle"] - values["HeapInuse"])
         <= 2 * dump.steps.get("Sys", 1)
@@ -243,7 +243,7 @@ def _with_heap_sys(values: dict[str, int | float]) -> dict[str, int | float]:
 
 
 def _fields(text: bytes) -> Iterator[Field]:
-    """Fields with a number, in the text's order."""
+    """Yield the fields with a number, in the text's order."""
     ended, have_units, stop = 0, False, len(text.rstrip())
     for size in _matched(text):
         is_bare = not size.has_unit and size.name in SIZES and size.value < LEAST_SYS_BYTES
@@ -257,11 +257,11 @@ def _fields(text: bytes) -> Iterator[Field]:
 
 
 def _matched(text: bytes) -> Iterator[Field]:
-    """Fields with a number; those of a pair stand at one place."""
+    """Yield the fields with a number; both fields of a pair have the same position."""
     for match in _FIELD.finditer(text):
         name = _BY_WORDS[_squeezed(match["name"].decode())]
         if name in ANYBODYS and match["name"].islower() and not match["sign"].strip():
-            continue  # `sys 0.3`, as many a program prints
+            continue  # `sys 0.3`, which many programs print
         if match.end() == len(text) and _may_be_cut(text, match.start()):
             continue
         number = re.sub(rb"[,_']", b"", match["number"])
@@ -278,13 +278,13 @@ def _matched(text: bytes) -> Iterator[Field]:
 
 
 def _may_be_cut(text: bytes, start: int) -> bool:
-    """Whether a number at the very end of a file may go on: in what programs write, not people."""
+    """Whether a number at the end of a file may be cut, in output of a program, not in prose."""
     before = text[text.rfind(b"\n", 0, start) + 1 : start].lstrip()
     return before.startswith((b"#", b'"', b"{"))
 
 
 def _number(name: str, number: str, unit: str) -> tuple[int | float, int] | None:
-    """A value in its base unit, and the bytes that it is rounded to; None if it cannot be."""
+    """Return a value in its base unit, and its resolution in bytes; None if it is impossible."""
     factor = UNITS["" if unit.lower() == "bytes" else unit[:1].upper()]
     if name == "GCCPUFraction":
         value = float(number)
@@ -294,7 +294,7 @@ def _number(name: str, number: str, unit: str) -> tuple[int | float, int] | None
         is_time = name != "LastGC" or value == 0 or value >= FIRST_LAST_GC
         return (int(value), 1) if value < 2**63 and is_time and not unit else None
     if "." in number and not unit and "e" not in number.lower():
-        return None  # in some unit that is not said
+        return None  # the unit is missing
     value = float(number) * factor if factor > 1 or not number.isdigit() else whole_number(number)
     if value >= 2**64:
         return None
@@ -303,13 +303,13 @@ def _number(name: str, number: str, unit: str) -> tuple[int | float, int] | None
 
 
 def _only(pattern: re.Pattern[bytes], lines: bytes) -> int | None:
-    """The number that a pattern finds; None where it finds none, or several."""
+    """Return the number that a pattern matches; None if there is none, or several."""
     found = pattern.findall(lines)
     return int(found[0]) if len(found) == 1 else None
 
 
 def _rss_beside(lines: bytes, fields: Sequence[Field]) -> tuple[int, int] | None:
-    """RSS in the lines of a dump; None where they do not say it, or say several."""
+    """Return RSS in the lines of a dump, with its resolution; None if there is none, or several."""
     found = list(_RSS.finditer(lines))
     if len(found) != 1:
         return None
@@ -322,14 +322,14 @@ def _rss_beside(lines: bytes, fields: Sequence[Field]) -> tuple[int, int] | None
 
 
 def _is_in_no_unit(fields: Iterable[Field]) -> bool:
-    """Whether sizes are given in some unit that is not said."""
+    """Whether sizes have an unknown unit."""
     sizes = [size for size in fields if size.name in SIZES]
     whole = max((size.value for size in sizes), default=0)
     return bool(sizes) and whole < LEAST_SYS_BYTES and not any(size.has_unit for size in sizes)
 
 
 def _time_before(text: bytes) -> datetime | None:
-    """The last time in a text; where it names no zone, as if it were UTC."""
+    """Return the last time in a text, in UTC if it has no zone."""
     found = list(_STAMP.finditer(text.decode("utf-8", "replace")))
     if not found:
         return None
@@ -339,7 +339,7 @@ def _time_before(text: bytes) -> datetime | None:
 
 
 def _with_alloc(dump: WordsDump) -> WordsDump:
-    """With both names of the same number: Go defines HeapAlloc as Alloc."""
+    """Add the missing one of HeapAlloc and Alloc, which Go defines as equal."""
     for name, other in (("HeapAlloc", "Alloc"), ("Alloc", "HeapAlloc")):
         if other in dump.values and name not in dump.values:
             dump.values[name] = dump.values[other]

@@ -1,4 +1,4 @@
-"""runtime.MemStats as JSON: an object, one per line, an array, or expvar's /debug/vars; or printed.
+"""runtime.MemStats as JSON (one object or several, an array, expvar's /debug/vars) or from fmt.
 
 `in_words` reads MemStats that programs print in their own words.
 
@@ -36,38 +36,39 @@ COUNTERS = (
     "NumGC", "NumForcedGC",
 )  # fmt: skip
 REQUIRED = frozenset({"HeapAlloc", "HeapSys", "Sys"})
-NO_GOAL_FROM = 2**60  # no machine has an exbibyte: such a goal says that there is none
-CLASS = ("Size", "Mallocs", "Frees")  # of BySize
+NO_GOAL_FROM = 2**60  # no machine has an exbibyte, so this means no goal
+CLASS = ("Size", "Mallocs", "Frees")  # fields of BySize
 RING = 256
-# What holds in every release from Go 1.5 on: the world stands still while the runtime counts.
+# Invariants of every release since Go 1.5: the world is stopped while the runtime counts.
 IDENTITIES = {
     "Sys": "HeapSys + StackSys + MSpanSys + MCacheSys + BuckHashSys + GCSys + OtherSys",
     "HeapSys": "HeapInuse + HeapIdle",
     "HeapObjects": "Mallocs - Frees",
     "HeapAlloc": "Alloc",
 }
-HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
+HEAD_BYTES = 1 << 16  # of a cut text, searched for field names
 
 
 @dataclass(frozen=True, slots=True)
 class MemStatsDumps:
-    """Dumps in the file's order, one array a field, all of one length."""
+    """Dumps in the file's order, one array per field, all of the same length."""
 
-    # Bytes, counts or nanoseconds by Go's names; masked where a dump lacks one.
+    # Bytes, counts or nanoseconds by Go's names; masked if a dump lacks one.
     counters: dict[str, np.ma.MaskedArray]
-    gc_cpu_fraction: np.ndarray  # GCCPUFraction; NaN where a dump lacks it
-    place: list[str]  # where each dump began: `line 3`, or empty for the only one
-    # A row per pause of the ring: dump, number of the collection, end and length in ns.
+    gc_cpu_fraction: np.ndarray  # GCCPUFraction; NaN if a dump lacks it
+    place: list[str]  # start of each dump: `line 3`, or empty if there is only one
+    # A row per pause in the ring: dump, GC number, end and length in ns.
     pauses: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
     # A row per entry of BySize: dump, Size, Mallocs, Frees.
     size_classes: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
-    # Of dumps in words: the time before each, and the bytes that a field is rounded to, if it is.
+    # For dumps in words: the time before each, and the resolution in bytes of rounded fields.
     times: list[datetime | None] = field(default_factory=list)
     steps: dict[str, int] = field(default_factory=dict)
-    # Of dumps in words: RSS in bytes, and what it is rounded to, where the same lines say it.
+    # For dumps in words: RSS in bytes and its resolution, if the same lines have it.
     rss: list[tuple[int, int] | None] = field(default_factory=list)
-    goroutines: list[int | None] = field(default_factory=list)  # likewise
-    # Of dumps in words: whether each is of another process than the one before it.
+    # the number of goroutines, if the same lines have it
+    goroutines: list[int | None] = field(default_factory=list)
+    # For dumps in words: whether each is from another process than the previous one.
     begins: list[bool] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -80,7 +81,7 @@ def is_memstats(value: object) -> bool:
 
 
 def find_memstats(value: object) -> dict[str, Any] | None:
-    """The dump that a JSON value is, or that one of its keys holds, as expvar's does."""
+    """Return the dump that a JSON value is, or that one of its keys contains, as in expvar."""
     if not isinstance(value, dict):
         return None
     if is_memstats(value):
@@ -89,7 +90,7 @@ def find_memstats(value: object) -> dict[str, Any] | None:
 
 
 def looks_like_memstats(data: bytes, _: str = "") -> bool:
-    """Whether the first line or JSON value is a dump or holds one; of a cut text, by its names."""
+    """Whether the text begins with a dump, or with JSON that contains one; it can be cut."""
     known, value = first_value(data)
     if looks_like_printed(data[:HEAD_BYTES]):
         return True
@@ -99,10 +100,10 @@ def looks_like_memstats(data: bytes, _: str = "") -> bool:
 
 
 def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Damage]]:
-    """Parse every MemStats dump, and what could not be read of it.
+    """Parse every MemStats dump, and the damage.
 
-    The text is JSON (one object, several after one another, or an array), or was printed with %+v
-    or %#v. FormatError, with the keys found, where there is no dump in it.
+    The text is JSON (one object, several in a row, or an array), or was printed with %+v or %#v.
+    Raises FormatError, with the keys found, if there is no dump.
     """
     read = printed_values if looks_like_printed(data[:HEAD_BYTES]) else json_values
     values, damage = read(data, source)
@@ -128,9 +129,9 @@ def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Dam
 
 
 def parse_memstats_in_words(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Damage]]:
-    """Parse every dump that a program printed in words of its own, and what was not read of it.
+    """Parse every dump that a program printed in its own words, and the damage.
 
-    Fields that it does not print are unknown. FormatError where there is no dump in the text.
+    Fields that it does not print are unknown. Raises FormatError if there is no dump.
     """
     found, damage = parse_in_words(data, source=source)
     steps: dict[str, int] = {}
@@ -172,7 +173,7 @@ def _columns(
 
 
 def masked(values: Sequence[int | None]) -> np.ma.MaskedArray:
-    """Numbers as an array, masked where they are None."""
+    """Return numbers as an array, masked where they are None."""
     known = np.array([value or 0 for value in values], np.int64)
     return np.ma.MaskedArray(known, mask=[value is None for value in values])
 
@@ -183,7 +184,7 @@ def _breaches(
     source: str,
     steps: Mapping[str, int],
 ) -> list[Damage]:
-    """Dumps that do not add up, though the runtime stops the world to count: a number is wrong."""
+    """Return damage for dumps with contradictory fields, which the runtime never prints."""
     found = []
     for whole, terms in IDENTITIES.items():
         parts = terms.replace("- ", "-").replace("+ ", "").split()
@@ -219,7 +220,7 @@ def _counter(
 
 
 def _broken_lists(dump: dict[str, Any]) -> Iterator[str]:
-    """What else of a dump is no number: it is left out, and the counters are read."""
+    """Yield other values that are not numbers; they are dropped, and the counters are read."""
     if isinstance(dump.get("GCCPUFraction"), (str, list, dict)):
         yield "GCCPUFraction is not a fraction"
     for name in ("PauseNs", "PauseEnd"):
@@ -232,7 +233,7 @@ def _broken_lists(dump: dict[str, Any]) -> Iterator[str]:
 
 
 def _pauses(dump_number: int, dump: dict[str, Any]) -> list[tuple[int, int, int, int]]:
-    """The ring unrolled, oldest first; slots of collections that never were are left out."""
+    """Return the ring's pauses, oldest first, without unused slots."""
     lengths, ends, number = dump.get("PauseNs"), dump.get("PauseEnd"), dump.get("NumGC")
     if not _is_ring(lengths) or not _is_ring(ends) or not _is_counter(number):
         return []

@@ -1,13 +1,13 @@
-r"""MemStats in words as a plain text of `Name: number`, whatever form they were printed in.
+r"""Rewrites MemStats in words as plain `Name: number`, whatever form they were printed in.
 
-Rewritten    A table in Markdown, whose head names fields: a row becomes `HeapInuse: 91 MiB | …`.
+Rewritten    A Markdown table whose header names fields: a row becomes `HeapInuse: 91 MiB | …`.
              A line of InfluxDB's protocol, whose whole numbers end in `i`: `heap_sys_bytes=237i`.
              `alloc=6.7GB sys=14.2GB` of geth's and Erigon's logger: HeapAlloc and Sys.
-             `MemStats.Sys: 8.0MB`, which names the struct, too.
-             Short names (`Idle: n`), in lines that all have the same ones.
-             `5 MB  5120 KB  5242880 B`, the same number thrice: the exact one stays.
-Taken out    Tags of HTML, and lists, whose entries have names of fields.
-Lines keep their number.
+             `MemStats.Sys: 8.0MB`, with the name of the struct.
+             Short names (`Idle: n`), if at least two lines have the same ones.
+             `5 MB  5120 KB  5242880 B`, the same number in three units: the exact one stays.
+Removed      HTML tags, and lists whose entries have names of fields.
+Line numbers do not change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHORT = {"idle": "HeapIdle", "inuse": "HeapInuse", "released": "HeapReleased",
          "objects": "HeapObjects"}  # fmt: skip
 MIN_NAMES = 3
-MIN_ROWS = 2  # of short names
+MIN_ROWS = 2  # with short names
 _SHORT_FIELD = re.compile(
     rb"(?<![\w-])(?:alloc|sys|(?P<short>idle|in[ _-]?use|released|objects))(?=[ \t]*[:=][ \t]*\d)",
     re.IGNORECASE,
@@ -47,7 +47,7 @@ _MARKUP = re.compile(rb"[`*]+")
 
 
 def plain_words(data: bytes) -> bytes:
-    """The text as `Name: number`, line by line."""
+    """Rewrite the text as `Name: number`, line by line."""
     plain = plain_characters(data)
     if b"<td" in plain:
         plain = _TAG.sub(b" ", plain)
@@ -61,7 +61,7 @@ def plain_words(data: bytes) -> bytes:
 
 
 def _exact(found: re.Match[bytes]) -> bytes:
-    """The exact one of two sizes, if the other is the same in a larger unit."""
+    """Return the exact one of two sizes, if the other is the same in a larger unit."""
     power = b"KMGT".index(found["unit"]) + 1
     rounded, exact = float(found["rounded"]), int(found["exact"])
     is_same = any(abs(rounded - exact / base**power) <= 1 for base in (KIB, 1000))
@@ -69,7 +69,7 @@ def _exact(found: re.Match[bytes]) -> bytes:
 
 
 def _with_tables_in_words(text: bytes) -> bytes:
-    """The text with each cell of such a table behind its column's name."""
+    """Rewrite each table cell as its column's name and value."""
     lines = text.split(b"\n")
     for place, names, cells in _rows_of_tables(lines):
         pairs = zip(names, cells, strict=True)
@@ -78,7 +78,7 @@ def _with_tables_in_words(text: bytes) -> bytes:
 
 
 def heads_of_tables(data: bytes) -> set[int]:
-    """Lines, from 1, of the two that such a table begins with."""
+    """Return the lines, from 1, of the header and rule of each Markdown table of MemStats."""
     if b"|" not in data:
         return set()
     lines = plain_characters(data).split(b"\n")
@@ -88,7 +88,7 @@ def heads_of_tables(data: bytes) -> set[int]:
 
 
 def rows_apart(data: bytes) -> frozenset[int]:
-    """Lines, from 1, of rows that are each of another process: their first column is no time."""
+    """Return the lines, from 1, of rows of separate processes: their first column is not a time."""
     if b"|" not in data:
         return frozenset()
     rows = _rows_of_tables(plain_characters(data).split(b"\n"))
@@ -96,7 +96,7 @@ def rows_apart(data: bytes) -> frozenset[int]:
 
 
 def _rows_of_tables(lines: list[bytes]) -> Iterator[tuple[int, list[bytes], list[bytes]]]:
-    """Rows of Markdown's tables of MemStats: place, the columns' names, and the cells."""
+    """Yield rows of Markdown tables of MemStats: position, column names, and cells."""
     names: list[bytes] = []
     for place, line in enumerate(lines):
         if place and RULE.fullmatch(line.strip()):
@@ -114,7 +114,7 @@ def _cells(row: bytes) -> list[bytes]:
 
 
 def _with_long_names(text: bytes) -> bytes:
-    """The text with the fields' names for short ones, in the lines of a table that has them."""
+    """Replace short field names by the full ones in the lines of a table."""
     lines = text.split(b"\n")
     rows: dict[frozenset[str], list[int]] = {}
     for place, line in enumerate(lines):
@@ -127,7 +127,7 @@ def _with_long_names(text: bytes) -> bytes:
 
 
 def _squeezed(name: bytes) -> str:
-    """A name however it is written."""
+    """Normalise a name, however it is written."""
     return re.sub(rb"[ _-]", b"", name).lower().decode()
 
 

@@ -30,13 +30,13 @@ FLAGS = {b"true": True, b"false": False}
 
 
 def looks_like_printed(data: bytes) -> bool:
-    """Whether its first line has MemStats printed in it, and it is no collector's log."""
+    """Whether the first line has MemStats printed by fmt, and the text is not a gctrace log."""
     first = data.lstrip().partition(b"\n")[0]
     return _BEGINNING.search(first) is not None and _COLLECTION.search(data) is None
 
 
 def printed_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
-    """Every printed MemStats in a text with its place, as the object that JSON would have of it."""
+    """Return every printed MemStats in a text, with its place, as the equivalent JSON object."""
     values: list[tuple[str, Any]] = []
     damage: list[Damage] = []
     for number, line in enumerate(data.split(b"\n"), start=1):

@@ -87,21 +87,21 @@ SIZE_CLASSES = (
 
 @dataclass(frozen=True)
 class MemStats(Frames):
-    """Dumps: `stats`, a row each; `pauses`, of the first that has it; `size_classes`, of BySize."""
+    """Dumps: `stats`, a row each; `pauses`, each in the first dump with it; `size_classes`."""
 
     stats: pd.DataFrame
     pauses: pd.DataFrame
     size_classes: pd.DataFrame
-    # The time that a log has before each dump; empty for what is no log's.
+    # The time before each dump in a log; empty if it is not from a log.
     times: tuple[datetime | None, ...] = ()
-    # Whether each dump is of another process than the one before it, where the text says so.
+    # Whether each dump is from another process than the previous one, if the text shows it.
     begins: tuple[bool, ...] = ()
-    # To how many bytes a text rounds each field that it rounds.
+    # The resolution in bytes of each rounded field.
     steps: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def dumps(self) -> Iterator[MemStats]:
-        """Each dump alone, in the file's order; what could not be read stays with the file."""
+        """Yield each dump separately, in the file's order; damage stays with the file."""
         for row in range(len(self.stats)):
             pauses, classes = (_of_dump(row, own) for own in (self.pauses, self.size_classes))
             stats, times = self.stats.iloc[[row]].reset_index(drop=True), self.times[row : row + 1]
@@ -110,7 +110,7 @@ class MemStats(Frames):
 
     @property
     def time(self) -> datetime | None:
-        """When the last dump was printed, as far as the text says."""
+        """When the last dump was printed; None if unknown."""
         return self.times[-1] if self.times else None
 
     def _repr_html_(self) -> str:
@@ -122,12 +122,12 @@ class MemStats(Frames):
 
 
 def _of_dump(row: int, frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one dump; dumps in words have none, and each is not looked through for them."""
+    """Return the rows of one dump; an empty frame, as of dumps in words, is not searched."""
     return frame if frame.empty else frame[frame["dump"] == row].reset_index(drop=True)
 
 
 def memstats_tables(dumps: MemStatsDumps, damaged: Iterable[Damage] = ()) -> MemStats:
-    """Lay dumps, their pauses and their size classes out as rows."""
+    """Convert dumps, their pauses and their size classes to frames."""
     last_gc = dumps.counters["LastGC"]
     never = np.ma.getmaskarray(last_gc) | (last_gc.data == 0)
     columns = {**dumps.counters, "LastGC": _times(last_gc.data, never), "place": dumps.place}
@@ -144,7 +144,7 @@ def memstats_tables(dumps: MemStatsDumps, damaged: Iterable[Damage] = ()) -> Mem
 
 
 def _rounded(column: Column, steps: Mapping[str, int]) -> Column:
-    """A column with what its sizes are rounded to, where the text gives them in a unit."""
+    """Add the resolution to the description of a rounded column."""
     if column.name not in steps:
         return column
     step = format_bytes(steps[column.name], brief=True)
@@ -158,11 +158,11 @@ def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
 
 @reads("MemStats as JSON or printed", "memstats", "heap_text", "runtime_lines")
 def read_memstats(source: Source) -> MemStats:
-    """Read runtime.MemStats from JSON: one object, one a line, an array, or expvar's /debug/vars.
+    """Read runtime.MemStats from JSON: one object, one per line, an array, or expvar's /debug/vars.
 
-    Those at the end of a heap profile in text are read, too, and those that a program printed in
-    words of its own, such as `Alloc = 5 MiB`; what a unit rounds away there is unknown, and the
-    dictionary says it. FormatError where there are none.
+    Also reads the MemStats at the end of a heap profile in text, and those that a program printed
+    in its own words, such as `Alloc = 5 MiB`; their resolution is in the frame's dictionary. Raises
+    FormatError if there are none.
     """
     profile = heap_text_in(source.data)
     if profile is not None:

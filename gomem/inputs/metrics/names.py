@@ -1,4 +1,4 @@
-"""The names of Go's numbers on a page of Prometheus metrics: the only table of these names.
+"""The names of Go metrics on a page of Prometheus metrics: the only table of these names.
 
 client_golang   `go_memstats_alloc_bytes` is a field of MemStats. If enabled, all of runtime/metrics
                 follow: `go_` and the runtime's name, with `_` for characters that Prometheus does
@@ -23,8 +23,8 @@ NANOSECONDS = 1e9
 IN_SECONDS = frozenset({"go_memstats_last_gc_time_seconds", "go_gc_duration_seconds_sum"})
 GO_INFO = "go_info"
 PAUSE_QUANTILES = "go_gc_duration_seconds"
-RUNTIME_PREFIX = "runtime_"  # of go-metrics' names
-# Names that only Go's processes have; a page with none of them is not of one.
+RUNTIME_PREFIX = "runtime_"  # in names of go-metrics
+# Names that only Go processes have; a page without any of them is not from a Go process.
 MARKS = (
     b"go_memstats_", b"go_info", b"go_goroutines", b"go_memory_classes_", b"go_gc_",
     b"_runtime_alloc_bytes", b"_runtime_num_goroutines",
@@ -33,22 +33,22 @@ MARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name on the page stands for."""
+    """The meaning of a name on the page."""
 
     of: str  # `memstats`, `runtime`, `histogram`, `process`, `release` or `quantiles`
     name: str  # the field of MemStats, the name in runtime/metrics, or the name itself
-    scale: float = 1.0  # what the page's number is multiplied by
+    scale: float = 1.0  # factor for the number on the page
 
 
 def prometheus_name(metric: str) -> str:
-    """What client_golang calls a metric of the runtime (`/gc/heap/live:bytes`) that is a gauge."""
+    """Return client_golang's name of a runtime metric (`/gc/heap/live:bytes`) that is a gauge."""
     path, _, unit = metric.partition(":")
     return f"go{re.sub('[/-]', '_', path)}_{unit.replace('-', '_')}"
 
 
 @cache
 def meanings() -> dict[str, Meaning]:
-    """Every name that a page can have of Go, without a prefix, and what it stands for."""
+    """Return every Go name that a page can have, without a prefix, and its meaning."""
     table = tomllib.loads(text_beside("gomem.inputs", "metrics", "names.toml"))
     client, go_metrics = table["client_golang"], table["go_metrics"]
     fields = {f"go_memstats_{name}": field for name, field in client.items()} | table["summary"]
@@ -62,7 +62,7 @@ def meanings() -> dict[str, Meaning]:
     for kind, names, ending in (*kinds, ("histogram", "histograms", "_bucket")):
         metrics = table[names].split()
         found |= {f"{prometheus_name(name)}{ending}": Meaning(kind, name) for name in metrics}
-    # Programs that write the page themselves often leave `_total` out.
+    # Programs that write the page themselves often omit `_total`.
     bare = ((prometheus_name(name), name) for name in table["counters"].split())
     found |= {name: Meaning("runtime", metric) for name, metric in bare if name not in found}
     found |= {name: Meaning("process", name) for name in table["process"].split()}
@@ -75,7 +75,7 @@ _STARTS = ("go_", "process_", RUNTIME_PREFIX)
 
 
 def meaning_of(name: str) -> tuple[str, Meaning] | None:
-    """The prefix before a name of Go's (go-metrics' always have one), and its meaning; or None."""
+    """Return the prefix of a Go name (go-metrics always has one) and its meaning; else None."""
     table = meanings()
     if name in table and not name.startswith(RUNTIME_PREFIX):
         return "", table[name]

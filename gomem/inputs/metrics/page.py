@@ -5,7 +5,7 @@ Described in  Prometheus' exposition_formats.md; OpenMetrics' specification.
 Quirks        Numbers are the shortest text that gives the same float64 again: whole numbers below
               2^53 (8 PiB) are exact, and times are exact to a quarter of a microsecond.
               go-metrics' numbers come from a float32: exact to one part in 16 million.
-              NextGC, GOMEMLIMIT and GOGC above 1e18 mean that there is none.
+              NextGC, GOMEMLIMIT and GOGC above 1e18 mean that none is set.
               client_golang reads GC pauses before the rest, so a collection in between appears in
               NumGC one scrape later than in HeapAlloc.
               client_golang takes MemStats from runtime/metrics since Go 1.17. Up to Go 1.18 those
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 12
 LINES_LOOKED_AT = 20
 _BEGINNING = re.compile(rb"\s*#\s+(?:HELP|TYPE|UNIT)\s+\S")
-# A number, with a stamp or nothing behind it: `Rss:   968 kB` is a line of /proc.
+# A number and an optional time stamp: `Rss:   968 kB` is a line of /proc, not a sample.
 _SAMPLE = re.compile(
     rb"[ \t]*+([A-Za-z_:][\w:]*+)(?<!:)(?:[ \t]*+\{.*\})?[ \t]++[-+]?(?:[\d.][\w.+-]*+|Inf|NaN)"
     rb"(?:[ \t]++[-\d.][\d.]*+)?\s*+(?:#.*)?"
 )
 _NAME = re.compile(rb"[ \t]*([A-Za-z_:][\w:]{0,200})(?<!:)(?![\w:])")
-# What OpenMetrics has and Prometheus' text has not; it names a counter without its `_total`.
+# Lines that only OpenMetrics has; it names a counter without its `_total`.
 _OPEN = re.compile(
     rb"^# (?:UNIT |EOF$|TYPE (?:\S+ (?:unknown|info|stateset|gaugehistogram)$"
     rb"|(?P<counter>go_\w+(?<!_total)) counter$))",
@@ -52,8 +52,8 @@ _OPEN = re.compile(
 )
 EOF = b"# EOF"
 NEWLINE = b"\n"
-OWN_LABELS = frozenset({"quantile", "le", "version"})  # which tell no process apart
-# What every client that prints one of them prints: of a whole page all are there, or none is.
+OWN_LABELS = frozenset({"quantile", "le", "version"})  # labels that do not distinguish processes
+# Fields that clients print all together or not at all: some alone mean that the page was cut.
 TOGETHER = frozenset(
     {
         *("Alloc", "Sys", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased"),
@@ -63,41 +63,42 @@ TOGETHER = frozenset(
 HEAP = frozenset({"HeapAlloc", "Alloc"})
 GO_METRICS_FIELDS = frozenset({"HeapAlloc", "Sys", "Mallocs", "Frees", "HeapObjects"})
 PROCESSES_NAMED = 4
-NUMBERS = 2  # behind a name: the value, and its time
-# What no number can reach, by what it stands for; limits of the runtime's may be endless.
+NUMBERS = 2  # after a name: the value and its time
+# Upper bounds by meaning, which no number can reach; limits of the runtime can be infinite.
 MOST = {"memstats": float(NO_GOAL_FROM), "process": 2.0**53, "histogram": 2.0**62}
 MOST_OF = {
-    "NextGC": 2.0**65,  # 64 bits of ones where there is no goal
+    "NextGC": 2.0**65,  # 64 bits set to 1 mean no goal
     "process_max_fds": 2.0**65,
-    "LastGC": 2.0**63,  # nanoseconds
+    "LastGC": 2.0**63,  # in nanoseconds
     "process_start_time_seconds": 2.0**63 / 1e9,
 }
 BOUND = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?|Inf)", re.IGNORECASE)
 BOUNDED = frozenset({"quantiles", "histogram"})
-MAY_BE_UNKNOWN = frozenset({"quantiles", "release"})  # a summary of nothing has NaN
-LATEST = 253402300799  # the last second that has a date of four digits
+MAY_BE_UNKNOWN = frozenset({"quantiles", "release"})  # an empty summary has NaN
+LATEST = 253402300799  # the last second with a four-digit year
 
 
 @dataclass
 class Page:
     """One scrape of one process."""
 
-    memstats: dict[str, float] = field(default_factory=dict)  # its fields by Go's name
-    runtime: Metrics = field(default_factory=Metrics)  # what it has of runtime/metrics
-    process: dict[str, float] = field(default_factory=dict)  # numbers by their name on the page
-    pauses: dict[float, float] = field(default_factory=dict)  # seconds by quantile, of 256 at most
-    go_version: str = ""  # the release, from `go_info`; empty if it does not say
-    time: datetime | None = None  # its latest stamp, if it has any
-    # Of histograms by the runtime's name: upper bounds, and how many are below each.
+    memstats: dict[str, float] = field(default_factory=dict)  # by Go's field name
+    runtime: Metrics = field(default_factory=Metrics)  # its runtime/metrics
+    process: dict[str, float] = field(default_factory=dict)  # by the name on the page
+    # seconds by quantile, over at most 256 pauses
+    pauses: dict[float, float] = field(default_factory=dict)
+    go_version: str = ""  # the release, from `go_info`; empty if missing
+    time: datetime | None = None  # its latest time stamp, if any
+    # Upper bounds and cumulative counts of histograms, by the runtime's name.
     buckets: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
 
-_Labels = tuple[tuple[str, str], ...]  # those that tell processes apart
+_Labels = tuple[tuple[str, str], ...]  # labels that distinguish processes
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """A line of the page that is a number of Go's."""
+    """A line of the page with a number from Go."""
 
     prefix: str
     name: str
@@ -105,7 +106,7 @@ class _Sample:
     labels: dict[str, str]
     value: float
     stamp: float | None
-    bound: float | None  # the quantile, or a bucket's upper bound; None of what has neither
+    bound: float | None  # the quantile, or a bucket's upper bound; None if it has neither
 
     @property
     def apart(self) -> _Labels:
@@ -121,24 +122,24 @@ OTHERS = re.compile(rb"^(?:python|jvm|java|nodejs|ruby|dotnet|process_runtime)_"
 
 
 def looks_like_metrics(data: bytes, _: str = "") -> bool:
-    """Whether it is runtime/metrics in JSON, or a page of Prometheus metrics with Go's names."""
+    """Whether it is runtime/metrics in JSON, or a page of Prometheus metrics with Go names."""
     return looks_like_page(data) or looks_like_readings(data)
 
 
 def looks_like_page(data: bytes) -> bool:
-    """Whether a text is a page of metrics that has a name of Go's anywhere, or may have had one."""
-    # What begins with a page's comments and ends within a line is cut: Go's may have been behind
-    # it.
+    """Whether a text is a metrics page that has a Go name, or had one before it was cut."""
+    # A text that begins with a page's comments and ends within a line is cut: Go names may have
+    # followed.
     return is_page(data) and (_has_mark(data) or _is_cut(data))
 
 
 def ends_before_go(data: bytes) -> bool:
-    """Whether a page is cut before it comes to a name of Go's."""
+    """Whether a page is cut before its first Go name."""
     return _is_cut(data) and not _has_mark(data)
 
 
 def _has_mark(data: bytes) -> bool:
-    """Whether it has a name of Go's, or RSS and no name of another language's client."""
+    """Whether it has a Go name, or RSS without names of another language's client."""
     if any(mark in data for mark in MARKS):
         return True
     return SAYS_RSS.search(data) is not None and OTHERS.search(data) is None
@@ -150,7 +151,7 @@ def _is_cut(data: bytes) -> bool:
 
 
 def is_page(data: bytes) -> bool:
-    """Whether a text begins as a page of metrics does: with its comments, or mostly samples."""
+    """Whether a text begins like a metrics page: with comments, or mostly samples."""
     head = data[:HEAD_BYTES]
     if _BEGINNING.match(head):
         return True
@@ -161,7 +162,7 @@ def is_page(data: bytes) -> bool:
 
 
 def families_of(data: bytes) -> list[str]:
-    """The first word of every name on a page, the commonest first: `node`, `python`, `process`."""
+    """Return the first words of the names on a page, by frequency: `node`, `python`, `process`."""
     words = Counter(
         name[1].decode().partition("_")[0]
         for line in data.split(b"\n")
@@ -171,8 +172,8 @@ def families_of(data: bytes) -> list[str]:
 
 
 def without_cut_line(data: bytes) -> tuple[bytes, str]:
-    """The page without a last line that has no end, and where that was; empty if it has its end."""
-    # A number of it may lack digits, so nothing of it is used. `# EOF` needs no end.
+    """Remove a last line without a newline; also return its place, empty if there is none."""
+    # Its number may lack digits, so it is not used. `# EOF` needs no newline.
     last = data.rfind(b"\n") + 1
     rest = data[last:].strip()
     if not rest or rest == EOF or not (rest.startswith(b"#") or _NAME.match(rest)):
@@ -181,12 +182,11 @@ def without_cut_line(data: bytes) -> tuple[bytes, str]:
 
 
 def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
-    """Parse what one page, or several behind one another, say of one Go process: a page per scrape.
+    """Parse the data on one Go process in one or several pages: one `Page` per scrape.
 
-    Damage is lines of Go's that are no samples, an end that is missing, fields of MemStats that
-    come together and do not, and processes beside the one that was taken. Lines of other families
-    are passed over. FormatError where there is no number of Go's, or there are several processes
-    and nothing says which is meant.
+    Damage: lines with a Go name that are not samples, a missing end, incomplete sets of MemStats
+    fields, and other processes on the page. Other metrics are skipped. Raises FormatError if there
+    is no Go metric, or if there are several processes and none is clearly meant.
     """
     damage: list[Damage] = []
     is_open = _is_open(data)
@@ -201,7 +201,7 @@ def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
 
 
 def _is_open(data: bytes) -> bool:
-    """Whether it is OpenMetrics, whose counters have samples of their name and `_total` alone."""
+    """Whether it is OpenMetrics, whose counters only have samples that end in `_total`."""
     counters = (found["counter"] for found in _OPEN.finditer(data))
     return any(
         name is None or re.search(rb"^%b[ {]" % name, data, re.MULTILINE) is None
@@ -212,15 +212,16 @@ def _is_open(data: bytes) -> bool:
 def _samples(
     data: bytes, source: str, damage: list[Damage], stamp_scale: float
 ) -> Iterator[_Sample]:
-    """The lines that have a name of Go's, parsed by Prometheus' own client."""
-    from prometheus_client.parser import text_string_to_metric_families  # brings a server with it
+    """Yield the samples with a Go name, parsed by Prometheus' own client."""
+    # slow to import, because it includes a server
+    from prometheus_client.parser import text_string_to_metric_families
 
     for number, line in enumerate(data.split(NEWLINE), start=1):
         name = None if line.startswith(b"#") else _NAME.match(line)
         meant = None if name is None else meaning_of(name[1].decode())
         if name is None or meant is None:
             continue
-        # An exemplar is no number of ours, and this parser of the client's does not know it.
+        # Exemplars are not used, and this function of the client cannot parse them.
         text = line.partition(b" # ")[0].decode("utf-8", "replace")
         try:
             sample = next(iter(text_string_to_metric_families(text))).samples[0]
@@ -239,7 +240,7 @@ def _samples(
 
 
 def _why_not(text: str, value: float, meaning: Meaning) -> str:
-    """Why a sample's number is none that it can have; empty where it is one."""
+    """Return why a sample's number is impossible; empty if it is possible."""
     numbers = text.rpartition("}")[2] if "}" in text else text.partition(" ")[2]
     if not numbers.isascii() or len(numbers.split()) > NUMBERS:
         return "not a sample; wanted `name{labels} number`, and at most a time behind it"
@@ -252,7 +253,7 @@ def _why_not(text: str, value: float, meaning: Meaning) -> str:
 
 
 def _bound_of(labels: Mapping[str, str], meaning: Meaning) -> float | None:
-    """The quantile, or the upper bound of a bucket; None where a sample's label is none."""
+    """Return the quantile, or the upper bound of a bucket; None if the label is invalid."""
     text = labels.get("quantile" if meaning.of == "quantiles" else "le", "")
     if BOUND.fullmatch(text) is None:
         return None
@@ -261,9 +262,9 @@ def _bound_of(labels: Mapping[str, str], meaning: Meaning) -> float | None:
 
 
 def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -> list[_Sample]:
-    """The samples of the one process that is meant; FormatError without one, or if nothing says."""
-    # It is the only one with numbers of Go's heap, or of its goroutines if none has; of several,
-    # the one without labels, which is the process that wrote the page.
+    """Return the samples of the process that is meant; FormatError if there is none, or unclear."""
+    # It is the only process with Go heap metrics, or with goroutines if none has a heap. If there
+    # are several, it is the one without labels: the process that wrote the page.
     found = _processes(samples)
     if not found:
         raise FormatError(source, "", "a page of Prometheus metrics without a number of Go's")
@@ -289,7 +290,7 @@ def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -
 
 
 def _processes(samples: list[_Sample]) -> dict[tuple[str, _Labels], None]:
-    """Prefix and labels of each process: by client_golang's heap, go-metrics', the rest, RSS."""
+    """Return prefix and labels of each process, found by its heap, other metrics, or RSS."""
     ways: tuple[Callable[[_Sample], bool], ...] = (
         lambda sample: sample.meaning.name in HEAP and not sample.is_of_go_metrics,
         lambda sample: sample.meaning.name in HEAP,
@@ -314,7 +315,7 @@ def _named(processes: Iterable[tuple[str, _Labels]]) -> Quoted:
 
 
 def _pages(samples: Iterable[_Sample]) -> list[Page]:
-    """A page per scrape: where a number comes again, the next one begins."""
+    """Split samples into one page per scrape: a repeated number begins the next one."""
     pages: list[Page] = []
     seen: set[tuple[str, _Labels]] = set()
     for sample in samples:
@@ -328,7 +329,7 @@ def _pages(samples: Iterable[_Sample]) -> list[Page]:
 
 
 def _add_histograms(page: Page, source: str) -> Iterator[Damage]:
-    """Add a page's histograms to what it has of the runtime; those that cannot be are damage."""
+    """Add histograms to the page's runtime/metrics; yield damage for invalid ones."""
     for name, buckets in page.buckets.items():
         histogram = _histogram(buckets)
         if histogram is None:
@@ -346,7 +347,7 @@ def _put(page: Page, sample: _Sample) -> None:
     if meaning.of == "release":
         page.go_version = sample.labels.get("version", "")
     elif math.isnan(value):
-        return  # which a summary without a value has
+        return  # in a summary without a value
     elif meaning.of == "memstats":
         if not (sample.is_of_go_metrics and meaning.name in page.memstats):
             page.memstats[meaning.name] = value * meaning.scale
@@ -364,9 +365,9 @@ def _put(page: Page, sample: _Sample) -> None:
 
 
 def _histogram(buckets: list[tuple[float, float]]) -> tuple[list[float], list[int]] | None:
-    """Bounds and counts: a page counts what is below each bound, the runtime what is between.
+    """Return bounds and counts per bucket; a page's counts are cumulative, the runtime's are not.
 
-    None where fewer are below a higher bound, which cannot be.
+    None if the counts decrease, which is impossible.
     """
     buckets = sorted(buckets)
     counts = [int(below) for _, below in buckets]
@@ -377,7 +378,7 @@ def _histogram(buckets: list[tuple[float, float]]) -> tuple[list[float], list[in
 
 
 def _lacks(page: Page, source: str) -> Damage | None:
-    """Fields that every client prints together, where some are there and some are not."""
+    """Return damage if only some fields of a set that clients print together are there."""
     there = TOGETHER & page.memstats.keys()
     of_one_number = HEAP if HEAP & there else set()
     missing = sorted(TOGETHER - there - of_one_number)

@@ -20,24 +20,24 @@ from gomem.inputs.json_text import describe_json, first_value, json_values
 from gomem.text import Quoted, text
 
 NAME = re.compile(r"/[a-z0-9/.-]+:[a-z0-9*/-]+", re.IGNORECASE)
-HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
+HEAD_BYTES = 1 << 16  # of a cut text, searched for names
 WANTED = ("/memory/classes/total:bytes",)
 CPU_CLASSES = "/cpu/classes/"
-MOST = 2.0**65  # of what no number is more: a limit that there is not is 64 bits of ones
+MOST = 2.0**65  # an upper bound of all numbers: 64 bits set to 1 mean no limit
 NO_LIMIT = {"/gc/gomemlimit:bytes": 2**63 - 1, "/gc/gogc:percent": 2**64 - 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """One reading: scalars by name, infinite where there is no limit, and histograms by name."""
+    """One reading: scalars by name (infinite if there is no limit), and histograms by name."""
 
     scalars: dict[str, float] = field(default_factory=dict)
-    # The bounds, one more than counts, and the counts.
+    # The bounds (one more than counts), and the counts.
     histograms: dict[str, tuple[list[float], list[int]]] = field(default_factory=dict)
 
 
 def is_metrics(value: object) -> bool:
-    """Whether a decoded JSON value is a reading: an object most of whose keys are metric names."""
+    """Whether a decoded JSON value is a reading: an object whose keys are mostly metric names."""
     if not isinstance(value, dict) or not value:
         return False
     named = sum(isinstance(key, str) and NAME.fullmatch(key) is not None for key in value)
@@ -45,13 +45,13 @@ def is_metrics(value: object) -> bool:
 
 
 def looks_like_readings(data: bytes) -> bool:
-    """Whether the first JSON value is a reading; of a cut text, by its names."""
+    """Whether the first JSON value is a reading; in a cut text, whether it has metric names."""
     known, value = first_value(data)
     return is_metrics(value) if known else b'"/memory/classes/' in data[:HEAD_BYTES]
 
 
 def parse_metrics(data: bytes, *, source: str) -> tuple[list[Metrics], list[Damage]]:
-    """Parse every reading in a JSON text: one object, or one a line; FormatError without one."""
+    """Parse every reading in a JSON text: one object, or one per line; FormatError if none."""
     values, damage = json_values(data, source)
     readings = [
         _reading(value, source, place, damage) for place, value in values if is_metrics(value)

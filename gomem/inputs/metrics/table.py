@@ -1,4 +1,4 @@
-"""runtime/metrics as rows, from JSON; and all that a page of Prometheus metrics says of Go."""
+"""runtime/metrics as frames, from JSON; and all Go data on a page of Prometheus metrics."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ PAUSE_QUANTILES = (
     Column("pause_seconds", "float64", "s", "Duration of both pauses together."),
 )
 
-# MemStats' fields as sums of metrics: the runtime's own identities, which hold since Go 1.16.
+# MemStats fields as sums of metrics: the runtime's own identities since Go 1.16.
 _CLASSES = "/memory/classes/"
 _HEAP = ("heap/objects", "heap/unused", "heap/free", "heap/released")
 MEMSTATS = {
@@ -97,23 +97,23 @@ COUNTS = {
 
 @dataclass(frozen=True)
 class RuntimeMetrics(Frames):
-    """The readings of one artefact; of JSON `values` and `histograms` alone."""
+    """The readings of one artefact; JSON has only `values` and `histograms`."""
 
     values: pd.DataFrame  # a row per scalar; see `VALUES`
     # A row per bucket; see `HISTOGRAMS`. A page has fewer buckets than the runtime.
     histograms: pd.DataFrame
-    memstats: MemStats | None = None  # MemStats as a page of metrics has them; None if it has none
+    memstats: MemStats | None = None  # MemStats on a metrics page; None if there are none
     # A row per scrape of a page; see `PROCESS`.
     process: pd.DataFrame = field(default_factory=lambda: empty(PROCESS))
     # A row per quantile of a page; see `PAUSE_QUANTILES`.
     pause_quantiles: pd.DataFrame = field(default_factory=lambda: empty(PAUSE_QUANTILES))
-    go_version: str | None = None  # the release, as a page's `go_info` has it
-    time: datetime | None = None  # the latest stamp of a page that has stamps
-    release_evidence: ClassVar[str] = "go_info"  # what says the release
+    go_version: str | None = None  # the release, from the page's `go_info`
+    time: datetime | None = None  # the latest time stamp of a page, if it has any
+    release_evidence: ClassVar[str] = "go_info"  # the source of the release
 
     @property
     def stats(self) -> pd.DataFrame:
-        """MemStats of a page, a row per scrape; no rows of JSON."""
+        """MemStats on a page, a row per scrape; empty for JSON."""
         return empty(STATS) if self.memstats is None else self.memstats.stats
 
     @property
@@ -123,7 +123,7 @@ class RuntimeMetrics(Frames):
 
 
 def metrics_tables(readings: Sequence[Metrics], damaged: tuple[Damage, ...] = ()) -> RuntimeMetrics:
-    """Lay readings out as rows: scalars, and the buckets of histograms."""
+    """Convert readings to frames: scalars, and histogram buckets."""
     values = [
         (number, name, value)
         for number, reading in enumerate(readings)
@@ -141,8 +141,8 @@ def metrics_tables(readings: Sequence[Metrics], damaged: tuple[Damage, ...] = ()
 
 
 def memstats_of_metrics(values: pd.DataFrame) -> pd.DataFrame:
-    """The MemStats fields that runtime/metrics determine: a row per reading, Go's field names."""
-    # A field is `<NA>` if one of its metrics is missing, as all are before Go 1.16.
+    """Compute MemStats fields from runtime/metrics: a row per reading, with Go's field names."""
+    # A field is `<NA>` if one of its metrics is missing; before Go 1.16 all are.
     wide = values.pivot_table(index="reading", columns="name", values="value", sort=False)
     wide = wide.reset_index(drop=True)
     sums = {
@@ -161,7 +161,7 @@ def _sum(wide: pd.DataFrame, names: list[str]) -> pd.Series:
 
 
 def page_tables(pages: Sequence[Page], damaged: tuple[Damage, ...]) -> RuntimeMetrics:
-    """Lay out what a page says: MemStats, runtime/metrics, the process."""
+    """Convert pages to frames: MemStats, runtime/metrics, and the process."""
     last = pages[-1]
     quantiles = [
         (number, quantile, seconds)
@@ -179,7 +179,7 @@ def page_tables(pages: Sequence[Page], damaged: tuple[Damage, ...]) -> RuntimeMe
 
 
 def _dumps(pages: Sequence[Page]) -> MemStatsDumps:
-    """MemStats of each scrape; what is no count, as NextGC where there is none, is not known."""
+    """Return MemStats of each scrape; invalid counts, such as NextGC without a goal, are masked."""
     counters = {}
     for name in COUNTERS:
         most = 2.0**63 if name == "LastGC" else float(NO_GOAL_FROM)
@@ -213,12 +213,12 @@ def _cell(column: Column, numbers: Mapping[str, float]) -> object:
 
 @reads("runtime/metrics as JSON, or a page of Prometheus metrics", "metrics")
 def read_metrics(source: Source) -> RuntimeMetrics:
-    """Read runtime/metrics from flat JSON, or what a page of Prometheus metrics says of Go.
+    """Read runtime/metrics from flat JSON, or all Go data on a page of Prometheus metrics.
 
-    A page gives MemStats, the release, RSS and the number of goroutines besides, as far as it has
-    them. Its numbers are floats: bytes and counts are exact below 2^53, times to 256 ns; those of
-    go-metrics (`consul_runtime_alloc_bytes`) to one part in 16 million. FormatError where there is
-    no reading, or a page has several processes and nothing says which is meant.
+    A page also has MemStats, the release, RSS and the number of goroutines, if it contains them.
+    Its numbers are floats: bytes and counts are exact below 2^53, times to 256 ns; numbers of
+    go-metrics (`consul_runtime_alloc_bytes`) to one part in 16 million. Raises FormatError if there
+    is no reading, or if a page has several processes and none is clearly meant.
     """
     if not looks_like_readings(source.data):
         page = _read_page(source)
@@ -229,7 +229,7 @@ def read_metrics(source: Source) -> RuntimeMetrics:
 
 
 def _read_page(source: Source) -> RuntimeMetrics | None:
-    """What a page says, also a pasted one; None of what is none."""
+    """Read a page, also a pasted one; None if it is not a page."""
     data, cut = without_cut_line(source.data)
     if ends_before_go(source.data):
         what = (

@@ -1,7 +1,7 @@
-"""A line that is only a time, as `date` prints it between the listings of a loop.
+"""Lines that are only a time, as `date` prints it between the listings of a loop.
 
 Forms    07:13:48   2026-11-26 07:13:48+00:00   Thu Nov 26 07:13:48 UTC 2026   1795677228
-A time of a zone that is not named, or named by letters other than UTC, is no time that can be used.
+A time without a zone, or with letters other than UTC as its zone, cannot be used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_date(line: bytes) -> bool:
 
 
 def time_of(line: bytes) -> datetime | None:
-    """The time that such a line says; None where it does not say its zone, or no date."""
+    """Return the time in such a line; None if it has no date or no zone."""
     if _UNIX.fullmatch(line):
         return time_of_seconds(int(line))
     if (iso := _ISO.fullmatch(line)) and iso[3]:

@@ -1,7 +1,7 @@
-"""Which programs and containers of a table are in no Go, by their names?
+"""Which programs and containers in a table are not written in Go, judged by name?
 
-A name alone seldom says that a program is Go's. But some say that it is not: those of databases and
-of servers in Java, and of interpreters. `redis-exporter` and its like are programs beside them.
+A name seldom proves that a program is written in Go. But some prove that it is not: names of
+databases, of Java servers, and of interpreters. `redis-exporter` and similar programs are excepted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gomem.inputs.processes.row import NOT_GO
 
 _INTERPRETER = re.compile(r"(?:python|ruby|perl|php|php-fpm|node|java|pypy)-?[0-9][0-9.]*")
 _WORDS = re.compile(r"[^A-Za-z]+")
-# Words of names of containers and pods.
+# Words in names of containers and pods.
 _SERVERS = frozenset(
     {"kafka", "zookeeper", "ksql", "ksqldb", "cassandra", "elasticsearch", "logstash", "kibana"}
     | {"solr", "hbase", "hadoop", "spark", "flink", "keycloak", "jenkins", "tomcat", "wildfly"}
@@ -20,7 +20,7 @@ _SERVERS = frozenset(
     | {"postgresql", "mysql", "mariadb", "mongodb", "redis", "clickhouse", "haproxy", "envoy"}
     | NOT_GO
 )
-# Confluent's images, which are in Java.
+# Confluent's images, which are Java.
 _CONFLUENT = re.compile(r"\bcp-(?:control-center|schema-registry|kafka|ksql|server|zookeeper)")
 _BESIDE = frozenset(
     {"exporter", "operator", "controller", "sidecar", "agent", "proxy", "backup", "manager", "ui"}
@@ -29,7 +29,7 @@ _BESIDE = frozenset(
 
 
 def is_not_go(name: str) -> bool:
-    """Whether the name of a program or a container says that it is in no Go."""
+    """Whether the name of a program or container shows that it is not written in Go."""
     if name in NOT_GO or _INTERPRETER.fullmatch(name) or _CONFLUENT.search(name):
         return True
     words = {word.lower() for word in _WORDS.split(name)}

@@ -1,11 +1,11 @@
-"""What `monit status` prints of processes: a block each, with a key and its value a line.
+"""Output of `monit status` on processes: one block each, with one key and value per line.
 
 Form          Process 'api'
                 pid                               21648
                 memory kilobytes                  149480        (before 5.20)
                 memory                            13.3% [2.1 GB]
-Quirks        The size is RSS of the process alone; `memory total` has its children's, too. From
-              5.20 on it is rounded to a tenth of a unit of 1024.
+Quirks        The size is RSS of the process alone; `memory total` includes its children. Since 5.20
+              it is rounded to a tenth of a unit of 1024.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MEMORY = re.compile(
 
 
 def rows_of_monit(data: bytes) -> tuple[ProcessRow, ...]:
-    """The processes of its blocks; a block without a size is none."""
+    """Return the processes of the blocks; blocks without a size are skipped."""
     return tuple(_rows(data)) if b"Process '" in data else ()
 
 
@@ -41,7 +41,7 @@ def _rows(data: bytes) -> Iterator[ProcessRow]:
         memory = _MEMORY.search(data, block.end(), end)
         if memory is None:
             continue
-        # Its units are called MB and are of 1024, as top's m.
+        # Its units are called MB but are powers of 1024, like m in top.
         size = (memory["kib"] or memory["old"] or memory["size"]).rstrip(b"B").replace(b" ", b"")
         rss = rounded_size(size, bare=KIB if memory["kib"] else 1)
         pid = _PID.search(data, block.end(), end)

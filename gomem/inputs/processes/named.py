@@ -1,4 +1,4 @@
-"""Lines on a process's memory that gomem names and does not read: no size in them is RSS.
+"""Lines about a process's memory that gomem only reports: no size in them is RSS.
 
 FreeBSD       pid 3500 (api), jid 0, uid 480, was killed: out of swap space
               (sys/vm/vm_pageout.c and sys/kern/kern_sig.c; without jid before FreeBSD 12)
@@ -13,7 +13,7 @@ import re
 from gomem.inputs.resemblance import TAKE_HEAP_PROFILE, Resemblance
 from gomem.text import Count, Program, Quoted, Text, joined, text
 
-NAMED = 3  # programs
+NAMED = 3  # programs shown
 _BSD_KILL = re.compile(
     rb"\bpid (\d{1,10}) \(([^()\n]{1,64})\),(?: jid \d{1,10},)? uid \d{1,10}, was killed: "
     rb"([a-z][a-z ]{1,60})"
@@ -38,7 +38,7 @@ _ASK_CGROUP = (
 
 
 def _pid_to_ask(head: bytes, main: bytes) -> str:
-    """The main process, or what it started where it is a shell; `PID` if nothing says."""
+    """Return the main PID, or its child if it is a shell; `PID` if unknown."""
     commands = dict(_IN_CGROUP.findall(head))
     started = [pid for pid, command in commands.items() if not _SHELL.match(command)]
     if _SHELL.match(commands.get(main, b"")) and len(started) == 1:
@@ -47,7 +47,7 @@ def _pid_to_ask(head: bytes, main: bytes) -> str:
 
 
 def killed_on_bsd(head: bytes, _: str) -> Resemblance | None:
-    """What FreeBSD's kernel logs of processes that it killed for want of memory."""
+    """Describe FreeBSD log lines on processes killed because memory ran out."""
     kills = _BSD_KILL.findall(head)
     if not kills:
         return None
@@ -61,7 +61,7 @@ def killed_on_bsd(head: bytes, _: str) -> Resemblance | None:
 
 
 def status_of_a_service(head: bytes, _: str) -> Resemblance | None:
-    """What `systemctl status` says of a service's memory."""
+    """Describe a service's memory in `systemctl status`."""
     memory = _MEMORY.search(head)
     if memory is None or _SERVICE.search(head) is None:
         return None

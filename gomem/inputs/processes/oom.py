@@ -4,7 +4,7 @@ Printed by    mm/oom_kill.c and mem_cgroup_print_oom_meminfo, in the kernel's lo
 Quirks        The task table counts pages; its columns differ by kernel, so its header is needed.
               `Killed process` counts in kB, and splits RSS into two parts, from 4.8 on into three.
               Before 4.20 `Task in A killed as a result of limit of B` names the cgroup, later
-              `oom-kill:constraint=…,oom_memcg=B,…`. Without either, the machine was full.
+              `oom-kill:constraint=…,oom_memcg=B,…`. Without either, the machine was out of memory.
               `memory: usage 65536kB, limit 65536kB, failcnt 7` is always about a cgroup, never
               about the machine.
               The cgroup's counters are one per line, and before 5.3 all on one line, as `rss:12KB`.
@@ -47,15 +47,15 @@ MACHINE, GROUP = "machine", "cgroup"
 DATED = re.compile(rb"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\]")
 ISO = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))")
 KERNEL_KILL = re.compile(rb"invoked oom-killer|oom-kill:constraint=|" + KILLED.pattern)
-WORDS = (b"oom-kill", b"Killed process")  # one of which is in whatever `KERNEL_KILL` finds
+WORDS = (b"oom-kill", b"Killed process")  # every match of `KERNEL_KILL` contains one of them
 USUAL_PAGE = 4 * KIB
-MIN_ROWS = 2  # of the table of tasks without its head
-# The columns that every kernel's table has first, others that hold numbers, and the name.
+MIN_ROWS = 2  # of the task table without its header
+# The first columns in every kernel's table, further numeric ones, and the name.
 BY_SHAPE = re.compile(rb"(\d+) +(\d+) +(\d+) +(\d+)(?: +-?\d+)* +([A-Za-z(/].*)")
 FIRST_COLUMNS = (b"uid", b"tgid", b"total_vm", b"rss", b"name")
 OOM = "OOM killer"
 INVOKED = re.compile(rb"(\S{1,64}) invoked oom-killer")
-# Of the stack below it: which memory was full as a page was asked for.
+# In the stack below it: which memory was full when a page was requested.
 GROUP_FULL = re.compile(rb"mem_cgroup_out_of_memory|\btry_charge|" + CGROUP_KILL.pattern)
 MACHINE_FULL = re.compile(rb"\b__alloc_pages")
 CUT = "the line of a killed process is cut: its RSS is missing"
@@ -63,7 +63,7 @@ CUT_BEHIND = "the line of a killed process is cut: RSS is its anonymous memory, 
 
 
 def looks_like_oom(data: bytes) -> bool:
-    """Whether the kernel says in it that it ended a process, or listed the tasks to choose from."""
+    """Whether it has the kernel's lines on a killed process, or a table of candidate tasks."""
     head = data[: 1 << 20]
     is_near = any(word in head for word in WORDS)
     if (is_near and KERNEL_KILL.search(head)) or _has_tasks(head):
@@ -73,7 +73,7 @@ def looks_like_oom(data: bytes) -> bool:
 
 
 def no_sizes(data: bytes) -> str:
-    """What the kernel's lines say that name neither the process that it ended nor a size."""
+    """Describe kernel lines that contain neither the killed process nor a size."""
     said, asked = "the OOM killer's lines without a process or its size", INVOKED.search(data)
     if asked is not None:
         said = f"{said}: {excerpt(asked[1])} asked for memory"
@@ -84,7 +84,7 @@ def no_sizes(data: bytes) -> str:
 
 
 def _is_own_group(task: re.Match[bytes]) -> bool:
-    """Whether a line has a process's number again as its thread group's: a row without its head."""
+    """Whether a process's number is also its thread group: then it is a row without its header."""
     row = BY_SHAPE.fullmatch(task[2].strip())
     return row is not None and row[2] == task[1]
 
@@ -95,9 +95,9 @@ def _has_tasks(head: bytes) -> bool:
 
 
 def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
-    """The tasks and the killed process of each kill, and the last cgroup's numbers.
+    """Parse tasks and killed process of each kill, and the numbers of the last cgroup.
 
-    A line that is cut behind the name of the killed process is damage, and counts as a kill.
+    A line that is cut after the name of the killed process is damage, but counts as a kill.
     """
     rows: list[ProcessRow] = []
     damage: list[Damage] = []
@@ -130,12 +130,13 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
             is_cut = row.file_bytes is None
             damage += [Damage(source, f"line {number}", what, excerpt(line))] * is_cut
     if not kills and "memory.current" in cgroup:
-        cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
+        # as memory.events counts: the limit was reached, and nothing could be freed
+        cgroup["oom"] = 1
     return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {}), damage
 
 
 def _charged(line: bytes) -> dict[str, int | None]:
-    """How much a cgroup is charged, and its limit, where a line says it."""
+    """Return a cgroup's charge and limit, if the line has them."""
     found = CHARGED.search(line)
     if found is None:
         return {}
@@ -151,7 +152,7 @@ def _inline(text: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _task(task: re.Match[bytes], names: Sequence[bytes], number: int) -> ProcessRow | None:
-    """A task of the table, in usual pages; by its shape where the head is missing or cut."""
+    """Parse a task row with 4 KiB pages; by its shape if the header is missing or cut."""
     cells: Sequence[bytes] = task[2].split(None, len(names) - 1)
     if names[-1:] != [b"name"]:
         by_shape = BY_SHAPE.fullmatch(task[2])
@@ -183,7 +184,7 @@ def _task(task: re.Match[bytes], names: Sequence[bytes], number: int) -> Process
 def _killed(
     named: re.Match[bytes], line: bytes, number: int, cgroup: dict[str, int | None], where: str
 ) -> ProcessRow:
-    """The killed process; without sizes where its line is cut behind the name."""
+    """Return the killed process; without sizes if its line is cut after the name."""
     killed = KILLED.search(line)
     name = (killed or named)["name"].decode("utf-8", "backslashreplace")
     pid = int(named["pid"])
@@ -203,7 +204,7 @@ def _killed(
 
 
 def _time(line: bytes) -> datetime | None:
-    """When the line was written; None if it does not say, or not which year."""
+    """Return when the line was written; None if it has no time or no year."""
     if dated := DATED.search(line):
         return parse_date(dated[1].decode("ascii"))
     iso = ISO.search(line)
@@ -211,7 +212,7 @@ def _time(line: bytes) -> datetime | None:
 
 
 def _in_one_page_size(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
-    """The tasks in the pages that the killed process shows, which stands in both."""
+    """Correct the tasks' page size by the killed process, whose RSS is also printed in kB."""
     killed = {row.pid: row.rss.bytes for row in rows if row.killed_in and row.rss is not None}
     ratios = [
         round(killed[row.pid] / row.rss.bytes)

@@ -6,11 +6,11 @@ Quirks        ps counts in KiB. So does top, up to a certain width; then it writ
               `1.2g`, so a large RSS is known only to 0.1 GiB.
               docker stats and kubectl top count a container, not a process: the cgroup's charge
               minus inactive page cache (before Docker 17.06: the whole charge). That is not RSS.
-              docker's MiB are 2^20; podman's MB, and those of Docker before 1.13, are 10^6.
-              A repeated header begins another reading, and so does a process that comes again.
-              busybox's top has RSS among `VSZRW RSS (SHR) DIRTY` in its view of memory alone.
-              Rows of ps aux, of top (also FreeBSD's) and of kubectl top are known without a header.
-              smem has the command in the middle. Behind a row people put remarks: `// this one`.
+              MiB of docker are 2^20. MB of podman, and of Docker before 1.13, are 10^6.
+              A repeated header begins another reading, and so does a repeated process.
+              busybox's top shows RSS (among `VSZRW RSS (SHR) DIRTY`) only in its memory view.
+              Rows of ps aux, top (also FreeBSD's) and kubectl top are recognised without a header.
+              smem has the command in the middle. People add remarks after a row: `// this one`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 
     from gomem.inputs.processes.row import Rounded
 
-STOPS = (".", ":", "!", "?", "\u3002", "\uff1a", "\uff01", "\uff1f")  # a sentence's, also Chinese
+# of sentences, including Chinese ones
+STOPS = (".", ":", "!", "?", "\u3002", "\uff1a", "\uff01", "\uff1f")
 MIN_WORDS = 4
 _WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
-NAMELESS = b"container"  # of which only the columns of its memory were pasted
+NAMELESS = b"container"  # a pasted table of which only the memory columns are left
 HEAD_BYTES = 1 << 16
-HEAD_LINES = 40  # in which the header must come
-# ps aux without its header: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
+HEAD_LINES = 40  # lines searched for the header
+# A row of ps aux: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
 AUX = re.compile(
     rb"[\w.+-]{1,32} +\d{1,10} +\d{1,5}(?:\.\d)? +\d{1,3}(?:\.\d)? +\d{1,15} +\d{1,15} +(?:\?\??|-|"
     rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU-][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
@@ -54,7 +55,7 @@ TOP_ROW = re.compile(
     rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d+:\d\d(?:[.:]\d\d)? +\S.*"
 )
 TOP_NAMES = b"PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND".split()
-# The same without SHR and with the state behind the times, as procps' top is often set up.
+# The same without SHR, and with the state after the times, a common setup of procps' top.
 SET_ROW = re.compile(
     rb"\d{1,10} +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +"
     rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d{1,9}:\d\d(?:[.:]\d\d)? +[DIRSTtXZ] +\S.*"
@@ -64,13 +65,13 @@ BSD_ROW = re.compile(
     rb"\d{1,10} +\S{1,32} +\d{1,5} +-?\d{1,3} +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +[A-Za-z]\S{0,9}"
     rb" +\d{1,4} +\d+:\d\d +\d{1,5}\.\d\d% +\S.*"
 )
-# ps -eo pid,lwp,cls,rtprio,stat,vsz,rss,comm without its header.
+# A row of ps -eo pid,lwp,cls,rtprio,stat,vsz,rss,comm.
 CLASS_ROW = re.compile(
     rb"\d{1,10} +\d{1,10} +(?:TS|FF|RR|B|IDL|DLN) +(?:-|\d{1,3}) +[DIRSTtWXZ][\w<+]{0,5} +\d{1,15}"
     rb" +\d{1,15} +\S.*"
 )
 CLASS_NAMES = b"PID LWP CLS RTPRIO STAT VSZ RSS COMMAND".split()
-# What a command above rows asked for: `ps -eo rss,comm | grep api` prints no header.
+# The columns requested by a command above the rows: `ps -eo rss,comm | grep api` prints no header.
 ASKED = re.compile(
     rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
 )
@@ -93,38 +94,38 @@ DATE = re.compile(
 TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
-REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # that somebody put behind a row
-WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # of headers
+REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
+WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # in headers
 PSS = b"PSS"
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
 POD_ROW = re.compile(rb"(?:\S+ +)?[a-z0-9][\w.-]+ +\d+m +\d+[KMGT]i *")
-# What ps -o prints of numbers and short words: a header without a command has nothing else.
+# Columns of ps -o with numbers and short words: a header without a command has only these.
 PS_COLUMNS = frozenset(
     b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT "
     b"ELAPSED TIME".split()
 )
 TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
-OLD_DOCKER = "docker stats before 1.13"  # whose usage is the whole charge, in units of 1000
+OLD_DOCKER = "docker stats before 1.13"  # its usage is the whole charge, in units of 1000
 
 
 class _Form(NamedTuple):
-    """A table that has begun: who printed it, and how a line of it is read."""
+    """A table: the tool that printed it, and the parser of its rows."""
 
     tool: str
     row: Callable[[bytes], ProcessRow | None]
 
 
 def looks_like_processes(data: bytes) -> bool:
-    """Whether a table of processes begins soon, or the OOM killer speaks."""
+    """Whether a table of processes or the OOM killer's output begins near the start."""
     return _has_table(data) or looks_like_oom(data) or bool(rows_of_monit(data[:HEAD_BYTES]))
 
 
 def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
-    """Parse what one of these tools printed, or the kernel's log around an OOM kill.
+    """Parse the output of one of these tools, or the kernel's log around an OOM kill.
 
-    A table ends with a blank line: what follows is somebody's prose, until another header comes.
-    FormatError where no process is in it.
+    A table ends with a blank line: what follows is prose, until the next header. Raises FormatError
+    if there is no process.
     """
     damage: list[Damage] = []
     if not _has_table(data) and looks_like_oom(data):
@@ -140,9 +141,9 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
 
 
 def lines_of_processes(data: bytes) -> set[int]:
-    """The lines, from 1, of a table of processes in a text of another kind, its header among them.
+    """Return the lines, from 1, of process tables in a text of another kind, including headers.
 
-    A header without a row below it is none.
+    A header without a row below it does not count.
     """
     try:
         table, _ = _parse_tables(data, "")
@@ -155,7 +156,7 @@ def lines_of_processes(data: bytes) -> set[int]:
 
 
 def _bare(line: bytes) -> bytes:
-    """A line without a comment's mark, a shell's or what date prints, which stand before output."""
+    """Remove a comment mark, a shell prompt or a date before output."""
     line = DATE.sub(b"", line.strip(), count=1)
     return line[2:].lstrip() if line.startswith((b"# ", b"$ ")) else line
 
@@ -193,7 +194,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
-    """Lines with their numbers and the time above them, without top's head and dates."""
+    """Yield lines with their number and the last time above them, without top's head and dates."""
     at = None
     for number, raw in enumerate(data.split(b"\n"), start=1):
         line = _bare(raw)
@@ -204,9 +205,9 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
 
 
 def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
-    """The rows; the last, if it is cut, with the name that others of the same process give whole.
+    """Complete the name in a cut last row from other rows of the same process.
 
-    They are of one PID and one tool.
+    These have the same PID and tool.
     """
     if not rows or rows[-1].pid is None:
         return tuple(rows)
@@ -217,12 +218,12 @@ def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
 
 
 def _is_command(line: bytes) -> bool:
-    """Whether a shell's prompt with the next command ends a table."""
+    """Whether the line is a shell prompt with the next command, which ends a table."""
     return PROMPT.fullmatch(line) is not None and not line.startswith(b"#")
 
 
 def _is_prose(line: bytes) -> bool:
-    """Whether somebody wrote a line below a table: a sentence with its stop, not columns."""
+    """Whether a line below a table is prose: a sentence with a full stop, not columns."""
     words = line.decode("utf-8", "replace")
     is_long = len(_WORD.findall(words)) >= MIN_WORDS or not words.isascii()
     return is_long and words.endswith(STOPS) and not words.endswith("...") and "  " not in words
@@ -242,7 +243,7 @@ def _has_table(data: bytes) -> bool:
 
 
 def _form_of_row(line: bytes) -> _Form | None:
-    """The table that a line is a row of, whose header nobody pasted; None if it is of none."""
+    """Return the table that a row without a header belongs to; None if it is not a row."""
     if not line[:1].isalnum():
         return None
     names = next((names for row, names in HEADLESS if row.fullmatch(line)), None)
@@ -255,7 +256,7 @@ def _form_of_row(line: bytes) -> _Form | None:
 
 
 def _form_of(line: bytes) -> _Form | None:
-    """The table that a line is the header of; None if it is none."""
+    """Return the table that a header belongs to; None if it is not a header."""
     if DOCKER.fullmatch(line):
         has_id = line.startswith((b"CONTAINER ID", b"ID"))
         named = has_id and b" NAME" in line
@@ -264,7 +265,7 @@ def _form_of(line: bytes) -> _Form | None:
         return _Form(tool, lambda row: _of_container(row, tool, named=named))
     if pods := KUBECTL.fullmatch(line):
         return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
-    names = line.replace(b"^", b" ").split()  # by which busybox marks what it sorts by
+    names = line.replace(b"^", b" ").split()  # busybox marks the sort column with `^`
     if not _one_of(RESIDENT, names):
         return None
     is_of_ps = bool(names[1:]) and PS_COLUMNS.issuperset(names[:-1])
@@ -274,7 +275,7 @@ def _form_of(line: bytes) -> _Form | None:
 
 
 def _form_asked(line: bytes) -> _Form | None:
-    """The table that a command asks ps for, with RSS before a command at its end; else None."""
+    """Return the table of a ps command with RSS, and a command as its last column; else None."""
     found = ASKED.fullmatch(line) if b"ps " in line else None
     names = [] if found is None else found["names"].upper().split(b",")
     is_read = names[-1:] and names[-1] in COMMANDS and _one_of(RESIDENT, names)
@@ -282,7 +283,7 @@ def _form_asked(line: bytes) -> _Form | None:
 
 
 def _headless(line: bytes, asked: _Form | None) -> _Form | None:
-    """The table that a line is a row of: the one that a command above asked for, else by shape."""
+    """Return the table of a row without a header: by the command above it, else by its shape."""
     is_asked = asked is not None and asked.row(line) is not None
     return asked if is_asked else _form_of_row(line)
 
@@ -292,7 +293,7 @@ def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:
 
 
 def _by_columns(names: Sequence[bytes]) -> _Form:
-    """A table of columns by their names, of which the command's, or else the last, holds blanks."""
+    """Return a table with these columns; only the command (or else the last) contains spaces."""
     resident = _one_of(RESIDENT, names)
     is_top = resident == b"RES" or b"VSZRW" in names
     tool = TOP if is_top else "pidstat" if b"minflt/s" in names else "smem" if PSS in names else PS
@@ -344,7 +345,7 @@ def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
 
 
 def _limit(text: bytes) -> Rounded | None:
-    """The limit that a text begins with; None of one that somebody has masked."""
+    """Return the limit that a text begins with; None if it is masked."""
     size = LIMIT.match(text)
     return None if size is None else rounded_size(size[0])
 

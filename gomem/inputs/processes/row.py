@@ -1,4 +1,4 @@
-"""A process or a container of a table, and sizes that were rounded before they were printed."""
+"""A process or container in a table, and sizes that were rounded when printed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-TOOLS = frozenset({"grep", "ps", "top", "htop"})  # that list themselves
-# Programs that are in no Go, by their names in a list of processes.
+TOOLS = frozenset({"grep", "ps", "top", "htop"})  # tools that list themselves
+# Programs that are not written in Go, by name.
 NOT_GO = frozenset(
     {"postgres", "postmaster", "mysqld", "mariadbd", "mongod", "redis-server", "clickhouse-serv"}
     | {"python", "python2", "python3", "java", "node", "ruby", "perl", "php", "php-fpm"}
@@ -29,14 +29,14 @@ UNITS = {b"b": 1, b"kb": 10**3, b"mb": 10**6, b"gb": 10**9, b"tb": 10**12} | {
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """A size, and the step of its last digit."""
+    """A size and its resolution."""
 
     bytes: int
     step_bytes: int
 
 
 def rounded_size(text: bytes, *, bare: int = 1) -> Rounded | None:
-    """A size such as `76.7m`, `330.4MiB`, `12 GiB` or, in units of `bare`, `46120`; else None."""
+    """Parse a size: `76.7m`, `330.4MiB`, `12 GiB`, or `46120` in units of `bare`; else None."""
     match = SIZE.fullmatch(text.strip())
     if match is None:
         return None
@@ -51,21 +51,22 @@ def rounded_size(text: bytes, *, bare: int = 1) -> Rounded | None:
 
 @dataclass(frozen=True, slots=True)
 class ProcessRow:
-    """A process or a container at one time; None for what its tool does not say."""
+    """A process or container at one time; None for values that the tool does not print."""
 
-    tool: str  # what printed it
-    name: str  # command, or the container's name
+    tool: str  # the tool that printed it
+    name: str  # command, or container name
     pid: int | None = None
     rss: Rounded | None = None
-    working_set: Rounded | None = None  # of a container: its cgroup's, less inactive page cache
+    # of a container: the cgroup's charge minus inactive page cache
+    working_set: Rounded | None = None
     mapped_bytes: int | None = None  # address space
-    shared_bytes: int | None = None  # resident pages of files and shared memory, together
+    shared_bytes: int | None = None  # resident file and shared memory pages
     anon_bytes: int | None = None
     file_bytes: int | None = None
     shmem_bytes: int | None = None
     swap_bytes: int | None = None
     limit_bytes: int | None = None
-    # Where memory ran out as the OOM killer ended it: `cgroup`, `machine`; empty if it lives.
+    # What ran out of memory when the OOM killer killed it: `cgroup` or `machine`; empty if alive.
     killed_in: str = ""
     time: datetime | None = None
     reading: int = 0
@@ -74,15 +75,16 @@ class ProcessRow:
 
 @dataclass(frozen=True, slots=True)
 class ProcessTable:
-    """What was printed: rows in their order, and what the kernel says of the cgroup."""
+    """The parsed table: rows in order, and the cgroup's numbers in the kernel's log."""
 
     rows: tuple[ProcessRow, ...]
-    # Of the OOM killer: the cgroup's numbers by the kernel's names; None for no limit.
+    # From the OOM killer: the cgroup's numbers by the kernel's names; None means no limit.
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
 
 
 def program_of(command: str) -> str:
-    """A command's program, without its folder; a container's name as it is."""
-    words = (word for word in command.split() if "=" not in word)  # variables before the command
+    """Return a command's program without its directory; container names stay unchanged."""
+    # environment variables before the command
+    words = (word for word in command.split() if "=" not in word)
     program = next(words, "")
     return PurePosixPath(program).name if program.startswith(("/", "./")) else program

@@ -56,21 +56,21 @@ PROCESSES = (
 
 @dataclass(frozen=True)
 class Processes(Frames):
-    """Processes or containers: `processes`, a row each; `cgroup`, of the OOM killer's lines."""
+    """Processes or containers: `processes`, a row each; `cgroup`, from the OOM killer's lines."""
 
     processes: pd.DataFrame
     cgroup: pd.DataFrame
 
     @property
     def time(self) -> datetime | None:
-        """When the last of it was printed, if it says."""
+        """When the last reading was printed; None if unknown."""
         known = self.processes["printed_at"].dropna()
         return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
 
     @property
     def dumps(self) -> Iterator[Processes]:
-        """Each reading alone, in the file's order."""
-        if self.processes.empty:  # the OOM killer's lines on the cgroup alone
+        """Yield each reading separately, in the file's order."""
+        if self.processes.empty:  # the OOM killer's lines have only the cgroup
             yield replace(self, damaged=())
         for _, rows in self.processes.groupby("reading"):
             yield replace(self, processes=rows.reset_index(drop=True), damaged=())
@@ -90,9 +90,9 @@ def _row(row: ProcessRow) -> tuple[object, ...]:
 
 @reads("a table of processes, such as ps aux prints", "processes")
 def read_processes(source: Source) -> Processes:
-    """Read what ps, top, docker stats, kubectl top or the OOM killer printed.
+    """Read the output of ps, top, docker stats, kubectl top or the OOM killer.
 
-    FormatError where no process is in it.
+    Raises FormatError if there is no process.
     """
     table, damaged, text = read_plain(source, looks_like_processes, parse_processes)
     rows = build_rows(map(_row, table.rows), PROCESSES)

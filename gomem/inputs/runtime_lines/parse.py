@@ -2,7 +2,7 @@
 
 Printed by    programs, each in its own form: see `patterns.toml`, which a user extends.
 Quirks        Sizes are rounded to two digits, as in `8.6 MiB`; some have whole MiB only.
-              If a program logs one quantity per line, the lines of one time form one reading.
+              If a program logs one quantity per line, lines with the same time form one reading.
               Log viewers show the newest line first, so readings are sorted by time.
 """
 
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
     from gomem.inputs.runtime_lines.patterns import Pattern
 
-HEAD_BYTES = 1 << 20  # in which the first such line must stand
+HEAD_BYTES = 1 << 20  # searched for the first such line
 MAX_LINE = 1 << 14
-MAX_TRIED = 200  # lines that have a form's text, of which one must be of the form
-SHORT = re.compile(rb"[IWEFD]?(\d\d)(\d\d)(\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?)")  # CockroachDB's
+MAX_TRIED = 200  # lines tried that contain a pattern's text
+# CockroachDB's time
+SHORT = re.compile(rb"[IWEFD]?(\d\d)(\d\d)(\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?)")
 ISO = re.compile(
     rb"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?"
     rb" ?(Z|[+-]\d\d:?\d\d|UTC)?"
@@ -38,17 +39,17 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class LoggedReading:
-    """What a program logged at one time: bytes, and counts."""
+    """Values that a program logged at one time: bytes, and counts."""
 
     program: str
     line: int
     time: datetime | None = None
     values: dict[str, int] = field(default_factory=dict)
-    steps: dict[str, int] = field(default_factory=dict)  # what each size is rounded to
+    steps: dict[str, int] = field(default_factory=dict)  # resolution of each size
 
 
 def looks_like_runtime_lines(data: bytes) -> bool:
-    """Whether such a line stands near the beginning."""
+    """Whether a line in which a program logs its memory is near the beginning."""
     head = data[:HEAD_BYTES]
     near = [pattern for pattern in patterns() if pattern.contains in head]
     return any(
@@ -61,7 +62,7 @@ def looks_like_runtime_lines(data: bytes) -> bool:
 
 
 def _lines_with(head: bytes, text: bytes) -> list[bytes]:
-    """The first lines that have a text."""
+    """Return the first lines that contain a text."""
     lines: list[bytes] = []
     at = head.find(text)
     while at >= 0 and len(lines) < MAX_TRIED:
@@ -73,9 +74,9 @@ def _lines_with(head: bytes, text: bytes) -> list[bytes]:
 
 
 def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading], list[Damage]]:
-    """Parse a log; lines of other forms are the program's own affair, and no damage.
+    """Parse a log; other lines are skipped, and are not damage.
 
-    FormatError where no line has one of the forms.
+    Raises FormatError if no line has one of the forms.
     """
     readings: list[LoggedReading] = []
     known = [pattern for pattern in patterns() if pattern.contains in data]
@@ -90,7 +91,7 @@ def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading
 
 
 def _read(line: bytes, pattern: Pattern, number: int) -> LoggedReading | None:
-    """What a line says, if it is of a form and holds a number."""
+    """Parse a line; None if it does not have the form, or has no number."""
     found = pattern.regex.search(line[:MAX_LINE])
     if found is None:
         return None
@@ -108,7 +109,7 @@ def _read(line: bytes, pattern: Pattern, number: int) -> LoggedReading | None:
 
 
 def _add(readings: list[LoggedReading], reading: LoggedReading) -> None:
-    """Join it to the last where a program logs a quantity a line, all at one time."""
+    """Append a reading, or join it to the last if a program logs one value per line at one time."""
     last = readings[-1] if readings else None
     if (
         last is not None
@@ -123,7 +124,7 @@ def _add(readings: list[LoggedReading], reading: LoggedReading) -> None:
 
 
 def _in_time(readings: Sequence[LoggedReading]) -> list[LoggedReading]:
-    """In the order of their times, if all have one."""
+    """Sort readings by time, if all have one."""
     times = [reading.time for reading in readings]
     if None in times:
         return list(readings)
@@ -131,7 +132,7 @@ def _in_time(readings: Sequence[LoggedReading]) -> list[LoggedReading]:
 
 
 def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
-    """When it was logged, UTC where the line names no zone; None if it does not say."""
+    """Return when the line was logged, in UTC if it has no zone; None if unknown."""
     group = pattern.units.get("time")
     text = None if group is None else found[group[0]]
     if text is None:

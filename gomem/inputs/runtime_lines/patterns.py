@@ -1,4 +1,4 @@
-"""Patterns of the lines in which programs log their memory: those built in, and a user's own."""
+"""Patterns of lines in which programs log their memory: built-in ones, and a user's own."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ USER = "--pattern"
 
 @dataclass(frozen=True)
 class Pattern:
-    """A form of line.
+    """The form of a line.
 
     Attributes:
         name: The program that logs it, or `--pattern`.
         regex: The expression, for bytes.
-        contains: Text that each such line has; empty if that is not known.
-        units: The group of each quantity, and what its number is multiplied by if no unit stands
-            behind it.
+        contains: Text that each such line has; empty if unknown.
+        units: The group of each quantity, and the factor for a number without a unit after it.
     """
 
     name: str
@@ -50,13 +49,13 @@ _added: ContextVar[tuple[Pattern, ...]] = ContextVar("_added", default=())
 
 
 def patterns() -> tuple[Pattern, ...]:
-    """The patterns in force, a user's first."""
+    """Return the active patterns, a user's first."""
     return (*_added.get(), *_built_in())
 
 
 @contextmanager
 def patterns_added(expressions: Sequence[str]) -> Iterator[None]:
-    """With a user's patterns in force; CaptureError over one that is no pattern."""
+    """Activate a user's patterns; raises CaptureError if one is invalid."""
     token = _added.set((*map(pattern_of, expressions), *_added.get()))
     try:
         yield
@@ -71,7 +70,7 @@ def _built_in() -> tuple[Pattern, ...]:
 
 
 def pattern_of(expression: str, name: str = USER, contains: str = "") -> Pattern:
-    """A pattern of a regular expression with named groups; CaptureError if it is none."""
+    """Create a pattern from a regular expression with named groups; CaptureError if invalid."""
     try:
         regex = re.compile(expression.encode())
     except re.error as error:
@@ -88,6 +87,6 @@ def pattern_of(expression: str, name: str = USER, contains: str = "") -> Pattern
 
 
 def _quantity(group: str) -> tuple[str, int]:
-    """What a group holds, and its unit: `go_alloc_mib` is go_alloc in MiB."""
+    """Return the quantity and the unit of a group: `go_alloc_mib` is go_alloc in MiB."""
     quantity, _, unit = group.rpartition("_")
     return (quantity, UNITS[unit]) if unit in UNITS and quantity in SIZES else (group, 1)

@@ -1,4 +1,4 @@
-"""What a program logs of its own memory: a row per reading, and as MemStats as far as it tells."""
+"""Memory that a program logs: a row per reading, and the MemStats fields that follow from it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MEANS = {
     "gcs": "GCs so far.",
     "objects": "Objects on the heap.",
 }
-OWN_WORDS = "the program"  # which has no form of its own
+OWN_WORDS = "the program"  # has no form of its own
 _FIELDS = {
     "go_alloc": "HeapAlloc", "go_released": "HeapReleased", "go_sys": "Sys",
     "go_stacks": "StackInuse", "gcs": "NumGC", "objects": "HeapObjects",
@@ -59,27 +59,27 @@ READINGS = (
     Column("step_bytes", "Int64", "B", "What the largest size is rounded to."),
     Column("line", "int64", "", "Line in the log, from 1."),
 )
-MAX_MOMENTS = 120  # of a log, evenly chosen, each with the peak of those left out beside it
+MAX_MOMENTS = 120  # per log, evenly spaced; each is the peak of its interval
 
 
 @dataclass(frozen=True)
 class RuntimeLines(Frames):
-    """Readings of a log: `readings`, a row each; `stats`, the same as MemStats has it."""
+    """Readings of a log: `readings`, a row each; `stats`, the same as MemStats."""
 
     readings: pd.DataFrame
     stats: pd.DataFrame
-    # Whether each is of another process than the one before it, where the text says so.
+    # Whether each is from another process than the previous one, if the text shows it.
     begins: tuple[bool, ...] = ()
 
     @property
     def time(self) -> datetime | None:
-        """When the last of it was logged, if it says."""
+        """When the last reading was logged; None if unknown."""
         known = self.readings["logged_at"].dropna()
         return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
 
     @property
     def dumps(self) -> Iterator[RuntimeLines]:
-        """Readings each alone, in order; of very many the first, the last and the peaks between."""
+        """Yield each reading; of a long log only the first, the last and the peaks in between."""
         for row in _chosen(self.readings):
             readings, stats = (
                 frame.iloc[[row]].reset_index(drop=True) for frame in (self.readings, self.stats)
@@ -88,7 +88,7 @@ class RuntimeLines(Frames):
 
 
 def _chosen(readings: pd.DataFrame) -> list[int]:
-    """Rows of moments: all, or of each of `MAX_MOMENTS` stretches the one with the most."""
+    """Return the chosen rows: all, or the first, the last, and the peak of each interval."""
     count = len(readings)
     if count <= MAX_MOMENTS:
         return list(range(count))
@@ -100,7 +100,7 @@ def _chosen(readings: pd.DataFrame) -> list[int]:
 
 
 def _as_memstats(reading: LoggedReading) -> dict[str, object]:
-    """Fields of MemStats, of what is logged or follows from it; the rest is missing."""
+    """Return the MemStats fields that are logged, or follow from them; others are missing."""
     of = reading.values.get
     alloc, slack, idle, released = of("go_alloc"), of("go_slack"), of("go_idle"), of("go_released")
     total = of("go_total")
@@ -125,10 +125,10 @@ def _row(reading: LoggedReading) -> tuple[object, ...]:
 
 @reads("a log with a program's own memory figures", "runtime_lines")
 def read_runtime_lines(source: Source) -> RuntimeLines:
-    """Read what CockroachDB, OpenTelemetry's Collector and others log of their memory.
+    """Read memory logged by CockroachDB, OpenTelemetry's Collector and others.
 
-    So are MemStats in a program's own words where the same lines say RSS or the number of
-    goroutines, and lines that say that number alone. FormatError where no line has one of the known
+    Also reads MemStats in a program's own words if the same lines have RSS or the number of
+    goroutines, and lines with only that number. Raises FormatError if no line has one of the known
     forms.
     """
     try:
@@ -145,7 +145,7 @@ def read_runtime_lines(source: Source) -> RuntimeLines:
 
 
 def _in_words(source: Source) -> RuntimeLines:
-    """MemStats in words, and the RSS beside them; see `memstats.in_words`."""
+    """Read MemStats in words, and the RSS in the same lines; see `memstats.in_words`."""
     dumps, damaged = parse_memstats_in_words(source.data, source=source.name)
     readings = []
     beside = zip(dumps.place, dumps.times, dumps.rss, dumps.goroutines, strict=True)
@@ -170,7 +170,7 @@ def _in_words(source: Source) -> RuntimeLines:
 
 
 def _counts(source: Source) -> RuntimeLines:
-    """Numbers of goroutines alone, as a program prints them."""
+    """Read lines with only the number of goroutines."""
     readings = [
         LoggedReading(OWN_WORDS, line, values={"goroutines": count})
         for line, count in goroutine_counts(source.data)

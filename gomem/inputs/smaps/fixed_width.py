@@ -17,33 +17,33 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-AT_ONCE = 4096  # entries, some 3 MB: little memory, and the processor keeps it at hand
+AT_ONCE = 4096  # entries, about 3 MB, which fit in the processor's cache
 WIDTH = 8  # digits that the kernel pads a number to
-FIRST_ENTRY = 1 << 16  # bytes in which the first entry must end
+FIRST_ENTRY = 1 << 16  # maximum end of the first entry
 LINE_END = np.uint8(ord("\n"))
 FIELD = re.compile(rb"(\w+): *\d{1,8}( kB)?")
 FLAGS = b"VmFlags:"
 EACH = np.uint64(0x0101010101010101)  # a one in each byte of a word
-# Bits of a part, what the left one of two counts, and the bits that stay.
+# Shift, weight of the left one of two parts, and mask of the result.
 _PAIRING = (8, 10, 0x00FF00FF00FF00FF, 16, 100, 0x0000FFFF0000FFFF, 32, 10_000, 0xFFFFFFFF)
 PAIRING = np.array(_PAIRING, np.uint64).reshape(3, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class UniformEntries:
-    """The parts of a file of one shape."""
+    """The headers, numbers and flags of all entries of a file, column by column."""
 
     headers: list[bytes]  # the header line of each mapping
-    # The numbers as printed, by the kernel's name, one a mapping.
+    # The printed numbers by the kernel's field name, one per mapping.
     fields: dict[bytes, NDArray[np.int64]]
-    in_kib: frozenset[bytes]  # names of the fields that say kB
+    in_kib: frozenset[bytes]  # names of the fields in kB
     flags: list[bytes]  # the VmFlags line of each mapping; empty if the kernel does not print it
-    stride: int  # lines of an entry
+    stride: int  # lines per entry
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What the fields of each entry look like: `width` characters, numbers at `begins`."""
+    """The layout of the fields of each entry: `width` characters, with numbers at `begins`."""
 
     names: list[bytes]
     in_kib: frozenset[bytes]
@@ -57,7 +57,7 @@ class _Shape:
 
 
 def uniform_entries(data: bytes) -> UniformEntries | None:
-    """The entries of a whole file; None if it is not all of the first entry's shape."""
+    """Return the entries of a file; None if not all have the layout of the first."""
     shape = _shape_of_first(data)
     if shape is None:
         return None
@@ -83,7 +83,7 @@ def _slices(data: bytes, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> 
 
 
 def _shape_of_first(data: bytes) -> _Shape | None:
-    """The shape of the first entry: fields from the second line on, then perhaps VmFlags."""
+    """Return the layout of the first entry: fields from the second line, then perhaps VmFlags."""
     lines = data[:FIRST_ENTRY].split(b"\n")[1:-1]
     names: list[bytes] = []
     in_kib: set[bytes] = set()
@@ -109,7 +109,7 @@ def _shape_of_first(data: bytes) -> _Shape | None:
 
 
 def _numbers(entries: list[bytes], shape: _Shape) -> dict[bytes, NDArray[np.int64]] | None:
-    """The number of each field of each entry; None if an entry differs in anything but digits."""
+    """Return each field of each entry; None if entries differ in anything but digits."""
     constant = np.full(shape.width, 0xFF, dtype=np.uint8)
     for begin in shape.begins:
         constant[begin : begin + WIDTH] = 0
@@ -129,14 +129,14 @@ def _numbers(entries: list[bytes], shape: _Shape) -> dict[bytes, NDArray[np.int6
 
 
 def _words(entries: bytes, shape: _Shape, at: int) -> NDArray[np.uint64]:
-    """The eight characters at one place of each entry."""
+    """Return the eight characters at one position of each entry."""
     count = len(entries) // shape.width
     return np.ndarray((count,), "<u8", entries, offset=at, strides=(shape.width,))
 
 
 def _are_padded_digits(texts: NDArray[np.uint64]) -> bool:
-    """Whether all are blanks, then digits; the first character is the lowest byte."""
-    digit = (texts >> np.uint64(4)) & EACH  # 0x30 to 0x39 have this bit, a blank has not
+    """Whether all are spaces followed by digits; the first character is the lowest byte."""
+    digit = (texts >> np.uint64(4)) & EACH  # 0x30 to 0x39 have this bit, a space does not
     low = texts & (EACH * np.uint64(0x0F))
     return not (
         ((texts & (EACH * np.uint64(0xE0))) != EACH * np.uint64(0x20)).any()
@@ -148,8 +148,8 @@ def _are_padded_digits(texts: NDArray[np.uint64]) -> bool:
 
 
 def _eight_digits(texts: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Their values: neighbours are added up to pairs, pairs to fours, fours to eight."""
-    value = texts & (EACH * np.uint64(0x0F))  # a blank is 0
+    """Return their values: digits are added to pairs, pairs to fours, fours to eights."""
+    value = texts & (EACH * np.uint64(0x0F))  # a space is 0
     for bits, ten, mask in PAIRING:
         value = (value * (ten * (np.uint64(1) << bits) + np.uint64(1)) >> bits) & mask
     return value.astype(np.int64)

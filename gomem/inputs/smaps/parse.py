@@ -9,7 +9,7 @@ Quirks        `kB` is KiB. Most sizes are whole pages; Pss and SwapPss are share
               Old Android kernels print the name of an anonymous mapping as a field, `Name:`.
               smaps_rollup has one header, named [rollup], that spans all mappings.
               maps has only the headers.
-              The last header, [vsyscall], lies above 2^63.
+              The last header, [vsyscall], is above 2^63.
               If the file does not fit into one read(), the kernel produces it page by page, while
               the process keeps running. Each page resumes at the mapping that holds the end address
               of the last mapping printed, or at the next one (m_start, find_vma). If the last
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# What stands behind the addresses is the same in many headers.
+# Many headers have the same text after the addresses.
 BEHIND = re.compile(
     rb"([r-][w-][x-][ps]) ([0-9a-f]{1,16}) ([0-9a-f]+:[0-9a-f]+) (\d{1,19})(?: +(.*))?"
 )
@@ -44,8 +44,8 @@ ADDRESS_PAIRS = re.compile(rb"(?:[0-9a-f]{1,16}-[0-9a-f]{1,16}(?: |$))+")
 HEADER = re.compile(rb"([0-9a-f]{1,16})-([0-9a-f]{1,16}) " + BEHIND.pattern)
 FIELD = re.compile(rb"(\w+):\s+(\d+)(\s+kB)?")
 WORDS = re.compile(rb"(\w+):\s+([^\d\s].*)")
-NAME = b"Name"  # of old Android kernels: what newer ones print in the header, as [anon:...]
-# The kernel's sizes, in its order (6.18). A kernel that prints fewer leaves the column missing.
+NAME = b"Name"  # field of old Android kernels; newer ones print it in the header, as [anon:...]
+# The kernel's sizes, in its order (6.18). If a kernel prints fewer, the others are missing.
 SIZES = (
     ("Size", "Address space."),
     ("KernelPageSize", "Page size of the mapping."),
@@ -73,42 +73,42 @@ SIZES = (
     ("SwapPss", "Swapped out, shared pages divided by their users."),
     ("Locked", "Locked in memory."),
 )
-# They hold a number on every kernel: without one, such a field is damage and no word.
+# Always numeric: without a number, such a field is damage, not a word.
 SIZE_FIELDS = frozenset(name.encode() for name, _ in SIZES)
 PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
-MIN_LINES = 3  # of a mapping before the first header, of which the first is torn
+MIN_LINES = 3  # of a mapping whose header is lost; the first line is torn
 ROLLUP_PATH = "[rollup]"
 LOST_HEADER = (
     "wanted a mapping's header first; what follows counts, but as a mapping that is nowhere"
 )
 
 
-# Fields whose header is lost still count: they are a mapping of their own, at no address.
+# Fields whose header is lost still count: they form a mapping without an address.
 NO_HEADER = next(HEADER.finditer(b"0-0 ---p 00000000 00:00 0 [header lost]"))
 
 
 @dataclass(frozen=True, slots=True)
 class Mappings:
-    """Mappings in the file's order, one array a field, all of one length."""
+    """Mappings in the file's order, one array per field, all of equal length."""
 
     start: NDArray[np.uint64]  # first address
-    end: NDArray[np.uint64]  # address behind the last byte
+    end: NDArray[np.uint64]  # end address (exclusive)
     perms: list[str]  # four letters, such as `rw-p`
-    offset: NDArray[np.uint64]  # place in the file in bytes
+    offset: NDArray[np.uint64]  # offset in the file, in bytes
     device: list[str]  # device of the file, `major:minor`
     inode: NDArray[np.uint64]  # 0 for anonymous memory
     # File, `[heap]`, `[anon: Go: heap]` and so on; empty for plain anonymous memory.
     path: list[str]
-    # By the kernel's name; bytes where it says kB. Masked where an entry lacks it.
+    # By the kernel's name; in bytes if the unit is kB. Masked if an entry lacks the field.
     fields: dict[str, np.ma.MaskedArray]
-    flags: list[str]  # VmFlags, as words; empty where there are none
+    flags: list[str]  # VmFlags, as words; empty if there are none
     line: NDArray[np.int64]  # line of the header, from 1
-    # Other fields that hold no number, by the kernel's name; empty where there is none.
+    # Other non-numeric fields by the kernel's name; empty if there is none.
     words: dict[str, list[str]] = field(default_factory=dict)
 
 
 def kind_of_mappings(data: bytes) -> str | None:
-    """`smaps`, `smaps_rollup` or `maps` if the content is one of them."""
+    """Return `smaps`, `smaps_rollup` or `maps`; None if the content is none of them."""
     lines = data[:4096].replace(b"\r\n", b"\n").split(b"\n")
     header = HEADER.fullmatch(lines[0])
     if header is None:
@@ -119,7 +119,7 @@ def kind_of_mappings(data: bytes) -> str | None:
 
 
 def _first_header_lost(lines: Sequence[bytes]) -> bool:
-    """Whether fields of a mapping come first, and a header behind them; the first may be torn."""
+    """Whether it begins with fields and a header follows them; the first line can be torn."""
     first = next((n for n in range(1, len(lines)) if HEADER.match(lines[n])), len(lines))
     torn = 0 if _is_field(lines[0]) or first < MIN_LINES else 1
     return 0 < first < len(lines) and all(map(_is_field, lines[torn:first]))
@@ -130,9 +130,9 @@ def _is_field(line: bytes) -> bool:
 
 
 def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
-    """Parse smaps, smaps_rollup or maps: the mappings, and what could not be read."""
-    # That is lines of neither shape, fields that do not end as the kernel ends them, and entries
-    # with fewer fields than the first, as a cut file has.
+    """Parse smaps, smaps_rollup or maps; return the mappings and the damage."""
+    # Damage: lines of neither form, incomplete fields, and entries with fewer fields than the
+    # first, as in a cut file.
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
     damage: list[Damage] = []
@@ -184,14 +184,14 @@ def _each_once(mappings: Mappings, misfit: NDArray[np.bool_]) -> Mappings:
 
 
 def _at(values: Any, rows: NDArray[np.int64]) -> Any:
-    """A column, of an array or of texts, or several by name, at some rows."""
+    """Select rows of a column: an array, texts, or several arrays by name."""
     if isinstance(values, dict):
         return {name: _at(of, rows) for name, of in values.items()}
     return [values[row] for row in rows] if isinstance(values, list) else values[rows]
 
 
 def _uniform(data: bytes) -> Mappings | None:
-    """The usual file, of one shape from the first entry to the last."""
+    """Parse the usual file: all entries have the same fields. None for any other file."""
     entries = uniform_entries(data)
     if entries is None or entries.in_kib != frozenset(entries.fields) - PLAIN_FIELDS:
         return None
@@ -214,7 +214,7 @@ def _uniform(data: bytes) -> Mappings | None:
 
 
 def _address_pairs(texts: Sequence[bytes]) -> NDArray[np.uint64] | None:
-    """Two columns, start and end; None if one text is not two addresses."""
+    """Return start and end as two columns; None if a text is not two addresses."""
     joined = b" ".join(texts)
     if not ADDRESS_PAIRS.fullmatch(joined):
         return None
@@ -229,7 +229,7 @@ def _flags_of(line: bytes) -> str:
 
 @dataclass(slots=True)
 class _Entry:
-    """A mapping being read: its header and its line, fields, flags, and fields of words."""
+    """A mapping during parsing: header, line, numeric fields, flags, and fields with words."""
 
     header: re.Match[bytes]
     line: int
@@ -239,7 +239,7 @@ class _Entry:
 
 
 def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list[Damage]]:
-    """Any file: entries whose fields differ, unknown lines between, an end that is missing."""
+    """Parse any file: with different fields per entry, unknown lines, or a missing end."""
     entries: list[_Entry] = []
     damage: list[Damage] = []
     measured = {match[1] for line in lines if (match := FIELD.fullmatch(line.rstrip()))}
@@ -273,7 +273,7 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
 
 
 def _with_words(mappings: Mappings, words: Sequence[dict[bytes, bytes]]) -> Mappings:
-    """Fields of words under their own names; a name stands as the path, where there is none."""
+    """Add fields with words under their own names; `Name` becomes the path if there is none."""
     names = dict.fromkeys(name for entry in words for name in entry)
     found = {
         name.decode("ascii", "replace"): [
@@ -296,7 +296,7 @@ def _size(line: bytes) -> tuple[bytes, int] | None:
 
 
 def masked_fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.MaskedArray]:
-    """A column for each field that any entry has, masked where an entry lacks it."""
+    """Return a column for each field of any entry, masked where an entry lacks it."""
     names = list(dict.fromkeys(name for entry in entries for name in entry))
     return {
         name.decode("ascii", "replace"): np.ma.MaskedArray(
@@ -308,8 +308,8 @@ def masked_fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.Masked
 
 
 def _cut_entries(entries: Sequence[_Entry], source: str) -> Iterator[Damage]:
-    """Entries without all of the fields that others have: their sums would be a smaller number."""
-    # Then those with all fields and no VmFlags where others have them, or with half a flag.
+    """Yield damage for entries that lack fields of other entries: their sums would be too small."""
+    # Also for entries without VmFlags if others have them, or with half a flag.
     fullest = max((len(entry.fields) for entry in entries), default=0)
     printed = Counter(name for entry in entries for name in entry.fields)
     usual = {name for name, count in printed.items() if 2 * count >= len(entries)}
@@ -337,7 +337,7 @@ def _named(fields: Iterable[bytes]) -> str:
 
 
 def _whole_flags(flags: str) -> bool:
-    """Whether each is of the two letters that every flag of the kernel's has."""
+    """Whether each flag has two letters, as all flags of the kernel."""
     return all(len(flag) == 2 for flag in flags.split())
 
 
@@ -352,7 +352,7 @@ def _mappings(
     flags: list[str],
     line: NDArray[np.int64],
 ) -> Mappings:
-    """Columns of headers; what stands behind many an address is decoded once."""
+    """Build columns from headers; each distinct text after the addresses is decoded once."""
     known = {text: place for place, text in enumerate(dict.fromkeys(behind))}
     decoded: list[Any] = list(zip(*map(_decoded, known), strict=True)) if behind else [()] * 5
     which = np.fromiter(map(known.__getitem__, behind), np.int64, len(behind))
@@ -364,7 +364,7 @@ def _mappings(
 
 
 def _decoded(behind: bytes) -> tuple[str, int, str, int, str]:
-    """Permissions, offset, device, inode and path."""
+    """Return permissions, offset, device, inode and path."""
     match = BEHIND.fullmatch(behind)
     assert match is not None
     perms, offset, device, inode, path = match.groups(default=b"")

@@ -8,8 +8,8 @@ Quirks        Sizes are in KiB. Dirty is the sum of smaps' Shared_Dirty and Priv
               A mode is `rwxs-`: the fourth letter is s for shared memory, and - for private.
               On newer kernels, procps 3.3 prints each line of -x twice, the second time with zeros.
               A mapping with size 0 is skipped.
-              The last line has the sums. If it is missing, or larger than the lines add up to,
-              the text was cut.
+              The last line has the sums. If it is missing, or if its sums are larger than those
+              of the lines, the text was cut.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ TOTAL_OF_ALL = re.compile(rb" {16,}(\d[\d ]*) KB *")
 RULE = re.compile(rb" *[-=]+(?: +[-=]+)* *")
 PROCESS = re.compile(rb" *\d{1,10}: .*")
 NAMED = re.compile(rb" *\[ *+([^\]]*[^\] ]) *\] *")
-# pmap leaves out the folder of what the kernel itself names: it is put back.
+# pmap omits the directory in the kernel's own names: it is restored.
 FOLDERS = {"memfd:": "/", "SYSV": "/", "zero (deleted)": "/dev/"}
 ANONYMOUS = "anon"
-# The kernel's names for columns that -x calls otherwise; -X has them as they are.
+# The kernel's names of columns that -x names differently; -X uses the kernel's.
 KERNEL_NAMES = {b"Kbytes": b"Size", b"RSS": b"Rss", b"PSS": b"Pss", b"SHR": b"Shared"}
-HEAD_LINES = 8  # in which the header must come, behind a prompt or prose
+HEAD_LINES = 8  # lines searched for the header, which can follow a prompt or prose
 AS_PRINTED = (b"Address", b"Perm", b"Mode", b"Offset", b"Device", b"Inode", b"Mapping")
 USUAL_X = (b"Address", b"Kbytes", b"RSS", b"Dirty", b"Mode", b"Mapping")
 USUAL = (b"Address", b"Kbytes", b"Mode", b"Mapping")
@@ -68,12 +68,12 @@ class PmapEntry:
 
     @property
     def size(self) -> int:
-        """Address space in bytes; 0 where it is not said."""
+        """Address space in bytes; 0 if missing."""
         return self.fields.get(b"Size", 0)
 
 
 def looks_like_pmap(data: bytes) -> bool:
-    """Whether the content is a table of pmap's: by its header, or by two lines of its shape."""
+    """Whether the content is a pmap table: it has the header, or two lines of its form."""
     lines = data[:4096].split(b"\n")
     head = [line.rstrip() for line in lines if line.strip()][:HEAD_LINES]
     are_rows = [bool(PLAIN.fullmatch(row) or NO_HEAD.fullmatch(row)) for row in head]
@@ -81,7 +81,7 @@ def looks_like_pmap(data: bytes) -> bool:
 
 
 def parse_pmap(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
-    """Parse pmap's table: its mappings with a size, and lines that are of no form of its own."""
+    """Parse pmap's table; return the mappings with a size, and lines of another form as damage."""
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
     entries: list[PmapEntry] = []
@@ -104,14 +104,14 @@ def parse_pmap(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
             entries.append(entry)
             what = "the last row is cut; what it still says is read"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-        elif names or entries:  # what comes before is a prompt, or prose
+        elif names or entries:  # text before the table is a prompt or prose
             what = "not a line of pmap; wanted an address, sizes, a mode and a mapping"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return _mappings(entries), [*damage, *_cut(entries, totals, source)]
 
 
 def _mappings(entries: Sequence[PmapEntry]) -> Mappings:
-    """As smaps has them; a field that pmap does not print is masked."""
+    """Return mappings as smaps has them; fields that pmap does not print are masked."""
     return Mappings(
         np.array([entry.start for entry in entries], np.uint64),
         np.array([entry.start + entry.size for entry in entries], np.uint64),
@@ -127,17 +127,17 @@ def _mappings(entries: Sequence[PmapEntry]) -> Mappings:
 
 
 def _usual(line: bytes) -> Sequence[bytes]:
-    """The columns of a table without its header."""
+    """Return the columns of a table without a header."""
     return USUAL if PLAIN.fullmatch(line) else USUAL_X
 
 
 def _entry(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None:
-    """A mapping of one line; None where the line does not have the columns."""
+    """Parse a mapping; None if the line does not have the columns."""
     row = ROW.fullmatch(line)
     if row is None:
         return None
     words = line.split(None, len(names) - 1)
-    if len(words) < len(names) - 1:  # the last, the mapping, can be empty
+    if len(words) < len(names) - 1:  # the last column, the mapping, can be empty
         return None
     cells = dict(zip(names, words, strict=False))
     mode = MODE.fullmatch(cells.get(b"Mode", cells.get(b"Perm", b"")))
@@ -161,7 +161,7 @@ def _takes_file(entry: PmapEntry, cells: Mapping[bytes, bytes]) -> bool:
 
 
 def _entry_of_cut(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None:
-    """A mapping of a last line that lacks columns, without its last number, which may be cut."""
+    """Parse a last line with missing columns, without its last number, which can be cut."""
     words = line.split()
     told = [name for name in names[: len(words) - 1] if name != b"Mapping"]
     if {b"Rss", b"RSS"}.isdisjoint(told) or b"Perm" not in told:
@@ -171,7 +171,7 @@ def _entry_of_cut(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry
 
 
 def _sizes(cells: Mapping[bytes, bytes]) -> dict[bytes, int] | None:
-    """Bytes by the kernel's name; None where one is no number. A dash is not known."""
+    """Return bytes by the kernel's name; None if a cell is not a number. A dash is unknown."""
     sizes = {}
     for name, cell in cells.items():
         if name in AS_PRINTED or cell == b"-":
@@ -185,7 +185,7 @@ def _sizes(cells: Mapping[bytes, bytes]) -> dict[bytes, int] | None:
 
 
 def _path(cell: bytes) -> str:
-    """The mapping's name as the kernel has it, as far as pmap says; empty for plain memory."""
+    """Return the mapping's name as the kernel prints it, if pmap shows it; empty if anonymous."""
     if named := NAMED.fullmatch(cell):
         word = named[1].decode("utf-8", "backslashreplace")
         return "" if word == ANONYMOUS else f"[{word}]"
@@ -195,7 +195,7 @@ def _path(cell: bytes) -> str:
 
 
 def _cut(entries: Sequence[PmapEntry], totals: Sequence[int] | None, source: str) -> list[Damage]:
-    """That mappings are missing, by the last line's sums, or since there is none."""
+    """Return damage if mappings are missing: the totals differ, or their line is missing."""
     if not entries:
         return []
     last = f"line {entries[-1].line}"

@@ -1,8 +1,8 @@
-"""Address space as other programs print it, which gomem names: it says nothing of RSS.
+"""Address space as printed by other programs, which gomem only reports: it is not RSS.
 
-maps          `c000000000 - c001725000  size= 23700 … rw-p`, rows of /proc/PID/maps that a script
-              has set apart, with blanks around the dash
-vmmap         `Physical footprint:  369.0M`, of macOS, also by its tools heap and sample
+maps          `c000000000 - c001725000  size= 23700 … rw-p`, rows of /proc/PID/maps reformatted by a
+              script, with spaces around the dash
+vmmap         `Physical footprint:  369.0M`, on macOS; heap and sample print it, too
 WinDbg        `!address -summary`, by kind: `<unknown>  82  0`28cd5000 ( 652.832 MB)  88.54%`
 """
 
@@ -15,12 +15,12 @@ from gomem.text import Bytes, Count, Quoted, joined, text
 from gomem.units import ADDRESS_SPACE_BYTES
 
 MIN_ROWS = 3
-SHOWN = 5  # kinds of address space
+SHOWN = 5  # kinds of address space shown
 _ROW = re.compile(
     rb"^\s{0,16}([0-9a-f]{6,16}) {1,8}- {1,8}([0-9a-f]{6,16})\s[^\n]{0,80}?\s([-r][-w][-x][ps])\s",
     re.MULTILINE,
 )
-# Where the runtime asks for its heap on 64-bit machines (malloc.go): 0xc0 << 32, then further up.
+# Where the runtime reserves its heap on 64-bit machines (malloc.go): 0xc0 << 32, then upwards.
 GO_HEAP = range(0xC000000000, 0xC000000000 + (512 << 30))
 _ASK_SMAPS = "sizes of maps are no RSS; /proc/PID/smaps has both: cat /proc/PID/smaps > smaps"
 _FOOTPRINT = re.compile(
@@ -45,7 +45,7 @@ _ASK_WINDOWS = (
 
 
 def reprinted_maps(head: bytes, _: str) -> Resemblance | None:
-    """Rows of maps in another layout: their address space, and how much of it is the Go heap's."""
+    """Describe reformatted rows of maps: the address space, and the Go heap's share."""
     rows = [(int(start, 16), int(stop, 16)) for start, stop, _ in _ROW.findall(head)]
     rows = [(start, stop) for start, stop in rows if 0 < stop - start <= ADDRESS_SPACE_BYTES]
     if len(rows) < MIN_ROWS:
@@ -59,7 +59,7 @@ def reprinted_maps(head: bytes, _: str) -> Resemblance | None:
 
 
 def footprint_of_macos(head: bytes, _: str) -> Resemblance | None:
-    """What macOS' vmmap, heap and sample say of a process's memory."""
+    """Describe a process's memory as printed by macOS' vmmap, heap and sample."""
     found = _FOOTPRINT.search(head)
     if found is None:
         return None
@@ -70,7 +70,7 @@ def footprint_of_macos(head: bytes, _: str) -> Resemblance | None:
 
 
 def summary_of_windbg(head: bytes, _: str) -> Resemblance | None:
-    """What WinDbg's `!address -summary` says of a process on Windows."""
+    """Describe a Windows process according to WinDbg's `!address -summary`."""
     begun = _SUMMARY.search(head)
     kinds = [] if begun is None else _KIND.findall(head, begun.end())
     used = [(name.decode("ascii"), size.decode("ascii")) for name, size in kinds if name != FREE]

@@ -45,7 +45,7 @@ MAPPINGS = (*HEADER, *FIELDS)
 
 
 def mappings_table(mappings: Mappings) -> pd.DataFrame:
-    """Mappings as rows, in the file's order; fields unknown to the dictionary come last."""
+    """Convert mappings to rows, in the file's order; fields without a schema entry come last."""
     known = {column.name for column in MAPPINGS}
     fields = {name: mappings.fields[name] for name in mappings.fields if name in known}
     columns = {column.name: getattr(mappings, column.name) for column in HEADER} | fields
@@ -60,13 +60,13 @@ def mappings_table(mappings: Mappings) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Smaps(Frames):
-    """One process's `mappings`, a row per VMA; `Rss` and its like are missing from `maps`."""
+    """One process's `mappings`, a row per VMA; sizes such as `Rss` are missing for `maps`."""
 
     mappings: pd.DataFrame
 
     @cached_property
     def totals(self) -> pd.Series:
-        """Sums of the sizes over all mappings in bytes, as in smaps_rollup; `<NA>` if unknown."""
+        """Sums of the sizes over all mappings, in bytes, as in smaps_rollup; `<NA>` if unknown."""
         names = [name for name, _ in SIZES if not name.endswith("PageSize")]
         return self.mappings[names].sum(min_count=1).rename("bytes")
 
@@ -86,9 +86,9 @@ def _parse(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
 
 @reads("/proc/PID/smaps", "smaps", "maps", "smaps_rollup", "pmap")
 def read_smaps(source: Source) -> Smaps:
-    """Read /proc/PID/smaps, smaps_rollup or maps, or pmap's table of them.
+    """Read /proc/PID/smaps, smaps_rollup or maps, or a table of pmap.
 
-    FormatError where there is no mapping in it.
+    Raises FormatError if there is no mapping.
     """
     mappings, damaged, text = read_plain(source, _is_of_mappings, _parse)
     if not len(mappings.start):

@@ -18,8 +18,8 @@ from gomem.units import ADDRESS_SPACE_BYTES, KIB
 STATE = re.compile(rb"([A-Za-z]) \([a-z ]{1,20}\)")
 FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
 BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
-# What `grep Vm` leaves: fields of sizes from VmPeak or VmSize on.
-NOTED = rb"(?:[ \t]*\([^()\n]{0,60}\))?"  # what a person wrote behind a size
+# The output of `grep Vm`: size fields from VmPeak or VmSize on.
+NOTED = rb"(?:[ \t]*\([^()\n]{0,60}\))?"  # a remark after a size
 EXCERPT = re.compile(
     rb"Vm(?:Peak|Size):[ \t]+\d+ kB"
     + NOTED
@@ -27,13 +27,14 @@ EXCERPT = re.compile(
     + NOTED
     + rb"\n){0,9}?(?:VmRSS|RssAnon):"
 )
-ALONE = re.compile(rb"\s*VmRSS:[ \t]+\d+ kB\s*")  # what `grep VmRSS` leaves
+ALONE = re.compile(rb"\s*VmRSS:[ \t]+\d+ kB\s*")  # the output of `grep VmRSS`
 SIZE = re.compile(rb"(\d{1,18}) kB" + NOTED)
 COUNT = re.compile(rb"\d{1,18}")
 STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
 
 SMALLEST_PAGE_BYTES = 4 * KIB
-NAMES_OF_PEOPLE = frozenset({"Uid", "Gid", "Groups"})  # not about memory, and a report is shared
+# dropped, because reports are shared, and they are not about memory
+NAMES_OF_PEOPLE = frozenset({"Uid", "Gid", "Groups"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,12 @@ class Status:
 
     sizes: dict[str, int]  # bytes by field name (`VmRSS`, `RssAnon`, …)
     counts: dict[str, int]  # plain numbers by field name (`Pid`, `Threads`, …)
-    name: str | None  # the program's, at most 15 bytes
+    name: str | None  # the program's name, at most 15 bytes
     state: str | None = None  # its letter: R, S, D, T (stopped), t (traced), Z and others
 
 
 def looks_like_status(data: bytes) -> bool:
-    """Whether the content begins as /proc/PID/status does, or with its sizes, RSS among them."""
+    """Whether the content begins like /proc/PID/status, or with its sizes including RSS."""
     if len(data) < 100 and ALONE.fullmatch(data):
         return True
     return BEGINNING.match(data) is not None or EXCERPT.match(data) is not None
@@ -59,7 +60,7 @@ def looks_like_statm(data: bytes) -> bool:
 
 
 def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
-    """Parse /proc/PID/status; fields without a number are left out, but for name and state."""
+    """Parse /proc/PID/status; non-numeric fields are dropped, except name and state."""
     sizes: dict[str, int] = {}
     counts: dict[str, int] = {}
     name = state = None
@@ -92,9 +93,9 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
 
 
 def parse_statm(data: bytes, *, source: str) -> tuple[list[int], list[Damage]]:
-    """Parse /proc/PID/statm: seven numbers of pages; how large a page is, it does not say.
+    """Parse /proc/PID/statm: seven numbers, in pages of unknown size.
 
-    FormatError where it is not seven numbers, or not of pages.
+    Raises FormatError if it is not seven numbers, or if they cannot be pages.
     """
     if STATM.fullmatch(data) is None:
         raise FormatError(source, "", "not the seven numbers of /proc/PID/statm", excerpt(data))

@@ -1,4 +1,4 @@
-"""What the kernel counts for a process as a whole, as one row."""
+"""The kernel's counters for a whole process, as one row."""
 
 from __future__ import annotations
 
@@ -59,27 +59,27 @@ STATM = (
 
 @dataclass(frozen=True)
 class ProcessStatus(Frames):
-    """What the kernel counts for one process: `status`, one row; see `STATUS`."""
+    """The kernel's counters for one process: `status`, one row; see `STATUS`."""
 
     status: pd.DataFrame
 
 
 @dataclass(frozen=True)
 class ProcessPages(Frames):
-    """The same in pages, as statm has it: `statm`, one row; see `STATM`."""
+    """The counters in pages, from statm: `statm`, one row; see `STATM`."""
 
     statm: pd.DataFrame
 
 
 def status_table(status: Status) -> pd.DataFrame:
-    """One row; a field that the kernel does not print is `<NA>`."""
+    """Convert a status to one row; a field that the kernel does not print is `<NA>`."""
     found = {**status.sizes, **status.counts, "Name": status.name, "State": status.state}
     return build_rows([[found.get(column.name) for column in STATUS]], STATUS)
 
 
 @reads("/proc/PID/status", "status")
 def read_status(source: Source) -> ProcessStatus:
-    """Read /proc/PID/status; FormatError where it has no field of status."""
+    """Read /proc/PID/status; FormatError if it has no field of status."""
     status, damaged, _ = read_plain(source, looks_like_status, parse_status)
     if not status.sizes and not status.counts:
         raise FormatError(source.name, "", "no field with a number; wanted /proc/PID/status")
@@ -88,6 +88,6 @@ def read_status(source: Source) -> ProcessStatus:
 
 @reads("/proc/PID/statm", "statm")
 def read_statm(source: Source) -> ProcessPages:
-    """Read /proc/PID/statm: seven numbers (else FormatError) of pages, whose size is not in it."""
+    """Read /proc/PID/statm: seven numbers (or FormatError) in pages of unknown size."""
     pages, damaged, _ = read_plain(source, looks_like_statm, parse_statm)
     return ProcessPages(build_rows([pages], STATM), damaged=damaged)

@@ -1,4 +1,4 @@
-"""Symbols as columns: arrays and lists of one length."""
+"""Symbols as columns: arrays and lists of equal length."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class SymbolColumns:
     size: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     letter: list[str] = field(default_factory=list)
     name: list[str] = field(default_factory=list)
-    # Of functions in Go's own table: whether the compiler made it to call another, and which.
+    # For functions in Go's own table: whether each is a compiler-generated wrapper, and of what.
     is_wrapper: list[bool | None] = field(default_factory=list)
     wraps: list[str | None] = field(default_factory=list)
 
 
 class Overlapping(ValueError):  # noqa: N818 - what the texts are there
-    """Texts lie in one another, which no linker writes: reading them could take for ever."""
+    """Texts overlap, which no linker writes: reading them could take forever."""
 
 
 def texts_at(data: bytes, start: NDArray[np.int64]) -> list[str]:
-    """The texts that begin at some places and end before a zero byte; empty outside the data.
+    """Return the texts at some positions, each up to a zero byte; empty outside the data.
 
-    Overlapping where together they would be longer than the data.
+    Raises Overlapping if their total length would exceed that of the data.
     """
     different, row = np.unique(start, return_inverse=True)
     left, texts = len(data), []

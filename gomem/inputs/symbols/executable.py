@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from gomem.inputs.symbols.pclntab import Table
 
 MAX_SYMBOL_BYTES = 1 << 30
-OBJECT_TYPE, FUNCTION_TYPE = 1, 2  # of an ELF symbol, in the lower half of its info
+OBJECT_TYPE, FUNCTION_TYPE = 1, 2  # of an ELF symbol, in the low four bits of st_info
 UNDEFINED_SECTION = 0
 LETTERS = {OBJECT_TYPE: "D", FUNCTION_TYPE: "T"}
-TEXT_BEGINS = "runtime.text"  # the symbol of where Go's functions begin
-FUNCTION_VALUE = "·f"  # behind a function's name: the word that holds its entry
+TEXT_BEGINS = "runtime.text"  # the symbol at the start of Go's functions
+FUNCTION_VALUE = "·f"  # suffix of a function's name: the word that contains its entry address
 NO_SYMBOLS = (
     "an executable without a symbol table, and without Go's list of functions (.gopclntab); "
     "wanted it as Go built it, stripped or not"
@@ -37,10 +37,10 @@ NO_SYMBOLS = (
 
 
 def symbols_of_elf(data: bytes, source: str) -> tuple[SymbolColumns, list[Damage]]:
-    """The symbols of an executable, functions with what they wrap; FormatError if there are none.
+    """Return an executable's symbols, with the targets of wrappers; FormatError if it has none.
 
-    Functions that the symbol table does not have follow it, and then the words that function
-    values point at.
+    Functions missing in the symbol table come after it, and then the words that function values
+    point to.
     """
     elf = Elf.of(lambda offset, length: data[offset : offset + length])
     if elf is None:
@@ -58,7 +58,7 @@ def symbols_of_elf(data: bytes, source: str) -> tuple[SymbolColumns, list[Damage
         if table is not None:
             symbols, found = _with_functions(elf, data, table, symbols, source)
             damage += found
-    except struct.error:  # the headers of segments are cut off
+    except struct.error:  # the segment headers are cut off
         pass
     if not symbols.name:
         raise FormatError(source, "", NO_SYMBOLS)
@@ -66,7 +66,7 @@ def symbols_of_elf(data: bytes, source: str) -> tuple[SymbolColumns, list[Damage
 
 
 def _symbol_table(elf: Elf, data: bytes) -> SymbolColumns:
-    """Functions and variables of the symbol table; none where the executable is stripped."""
+    """Return the functions and variables in the symbol table; empty if stripped."""
     table, names = elf.section(b".symtab"), elf.section(b".strtab")
     if table is None or names is None:
         return SymbolColumns()
@@ -89,7 +89,7 @@ def _symbol_table(elf: Elf, data: bytes) -> SymbolColumns:
 def _with_functions(
     elf: Elf, data: bytes, table: Table, symbols: SymbolColumns, source: str
 ) -> tuple[SymbolColumns, list[Damage]]:
-    """The symbols, with what Go's table of functions says more."""
+    """Add the data from Go's function table to the symbols."""
     functions, damage = functions_of(table, source)
     moduledata = moduledata_of(elf, data, table)
     wrappers = wrappers_of(elf, table, moduledata, functions)

@@ -1,8 +1,8 @@
-"""An executable's symbols: what `go tool nm` prints, or what the executable itself has.
+"""An executable's symbols: the output of `go tool nm`, or from the executable itself.
 
 Printed by    `go tool nm -size FILE`: address, size, letter and name, one symbol per line. Without
               -size there are no sizes, so the range of a symbol is unknown.
-Quirks        A name can contain blanks. An undefined symbol has no address.
+Quirks        A name can contain spaces. An undefined symbol has no address.
               `runtime.data` and `runtime.bss` have the address of the first variable, and no size.
               In a release build, a struct that the linker lays out has no symbol of its own.
 """
@@ -20,19 +20,19 @@ from gomem.inputs.symbols.executable import symbols_of_elf
 
 LINE = re.compile(rb" *([0-9a-f]{1,16}) +(?:(\d{1,18}) +)?([A-Za-z?_]) (\S[^\n]*)")
 UNDEFINED = re.compile(rb" +(?:\d+ +)?U \S[^\n]*")
-FIRST_LINES = 5  # of which each must be a symbol's, for a text to be one of symbols
-MAX_DAMAGED = 20  # lines that are named one by one
+FIRST_LINES = 5  # each must be a symbol for the text to be recognised
+MAX_DAMAGED = 20  # lines reported one by one
 
 
 def looks_like_symbols(data: bytes) -> bool:
-    """Whether it is what `go tool nm` prints."""
+    """Whether it is the output of `go tool nm`."""
     lines = data[: 1 << 14].splitlines()[:FIRST_LINES]
     known = [line for line in lines if LINE.fullmatch(line) or UNDEFINED.fullmatch(line)]
     return bool(lines) and len(known) == len(lines)
 
 
 def parse_symbols(data: bytes, *, source: str) -> tuple[SymbolColumns, list[Damage]]:
-    """Parse the text of `go tool nm`, or an ELF executable; FormatError where it has no symbols."""
+    """Parse the output of `go tool nm`, or an ELF executable; FormatError if it has no symbols."""
     if data.startswith(ELF):
         return symbols_of_elf(data, source)
     address, size, letter, name = [], [], [], []

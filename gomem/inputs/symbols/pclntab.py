@@ -1,13 +1,13 @@
-"""Go's table of functions, `.gopclntab`: what each function of an executable is called.
+"""Go's function table, `.gopclntab`: the name of each function of an executable.
 
-Written by    cmd/link, also where symbols are stripped: the runtime's tracebacks need it.
+Written by    cmd/link, even if symbols are stripped: the runtime's tracebacks need it.
 Described in  the runtime's symtab.go (`pcHeader`, `_func`) and in debug/gosym.
-Forms         By the number it begins with: Go 1.2 to 1.15, 1.16 and 1.17, 1.18 and 1.19, and
-              since 1.20. Since 1.18 entries count from where the text begins.
-Place         A section of its own, of another name in most position-independent executables, of
-              none where cgo's linker wrote one: then it is found by how it begins.
-Quirks        It has no sizes. Functions in assembly have no `.abi0` behind their names. Up to 1.20
-              type arguments are `[...]`. C's functions are not in it.
+Forms         The magic number distinguishes Go 1.2 to 1.15, 1.16 and 1.17, 1.18 and 1.19, and 1.20
+              and later. Since 1.18 entries are relative to the start of the text.
+Place         A section of its own. Most position-independent executables have another name for it.
+              If cgo's linker wrote no section for it, the table is found by its first bytes.
+Quirks        It has no sizes. Functions in assembly have no `.abi0` after their names. Up to 1.20
+              type arguments are `[...]`. C functions are not in it.
 """
 
 from __future__ import annotations
@@ -36,19 +36,20 @@ WHERE = ".gopclntab"
 HEAD_BYTES = 8  # of the header, before its numbers
 INSTRUCTION_BYTES = (1, 2, 4)
 MAX_TABLE_BYTES = 1 << 30
-MAX_CANDIDATES = 64  # places that begin like a table
+MAX_CANDIDATES = 64  # positions that look like the start of a table
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What differs between releases."""
+    """Differences between releases."""
 
-    numbers: int  # of the header; the first counts the functions
-    names: int = 0  # which of them says where names begin; 0 for the table's beginning
-    records: int = 0  # the same, of functions' records
-    is_relative: bool = False  # whether entries count from where the text begins, in four bytes
-    record_bytes: int = 0  # of a record, before its own tables; 0 where these are not read
-    name_in_call: int = 0  # where the name is in a call of an inline tree
+    numbers: int  # in the header; the first is the number of functions
+    names: int = 0  # index of the offset of the names; 0 for the start of the table
+    records: int = 0  # index of the offset of the function records
+    # whether entries are relative to the start of the text, in four bytes
+    is_relative: bool = False
+    record_bytes: int = 0  # size of a record without its own tables; 0 if these are not read
+    name_in_call: int = 0  # offset of the name in a call of an inline tree
 
 
 FORMS = {
@@ -61,16 +62,16 @@ FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """The functions of a table that have a name, in its order, which is that of entries."""
+    """The functions in a table that have a name, in order of their entries."""
 
-    entry: AddressArray  # as the table has it
-    record: IntArray  # where its record lies
+    entry: AddressArray  # as stored in the table
+    record: IntArray  # position of its record
     name: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The table as it lies in the file, and its functions' records."""
+    """The table in the file, and its function records."""
 
     data: bytes
     address: int  # in memory
@@ -81,23 +82,23 @@ class Table:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has as many functions as it says."""
+        """Whether it has as many functions as its header says."""
         return len(self.functions()[0]) == self.header[0]
 
     @property
     def names_at(self) -> int:
-        """Where names begin."""
+        """Start of the names."""
         return self.header[self.form.names] if self.form.names else 0
 
     @property
     def records_at(self) -> int:
-        """Where functions' records begin, and since Go 1.16 the list of functions."""
+        """Start of the function records; since Go 1.16 also of the function list."""
         return self.header[self.form.records] if self.form.records else 0
 
     def functions(self) -> tuple[AddressArray, IntArray]:
-        """The entry of each function as the table has it, and where its record lies.
+        """Return each function's entry as stored in the table, and the position of its record.
 
-        As many as there are: entries ascend, so one that does not is none.
+        Entries ascend, so the list ends at the first one that does not.
         """
         size = 4 if self.form.is_relative else self.width
         at = self.records_at or HEAD_BYTES + self.width
@@ -112,24 +113,24 @@ class Table:
         return pairs[:, 0], record + self.records_at
 
     def numbers_at(self, place: IntArray) -> IntArray:
-        """The numbers of four bytes at some places; -1 outside the table."""
+        """Return the four-byte numbers at some positions; -1 outside the table."""
         return numbers_in(self.data, place, self.order)
 
     def bytes_at(self, place: IntArray) -> IntArray:
-        """The bytes at some places, which must be inside the table."""
+        """Return the bytes at some positions, which must be inside the table."""
         return np.frombuffer(self.data, np.uint8)[place].astype(np.int64)
 
     def names(self, offset: IntArray) -> list[str]:
-        """Names by where they begin behind `names_at`; empty where that is none. Overlapping."""
+        """Return names by offset from `names_at`; empty if invalid. Raises Overlapping."""
         begin = np.where(offset >= 0, offset + self.names_at, -1)
-        if self.form.names:  # since Go 1.16 names have a place of their own, one behind the other
+        if self.form.names:  # since Go 1.16 names are stored contiguously
             inside = (offset > 0) & (begin < len(self.data))
             begin[inside & (self.bytes_at(np.where(inside, begin - 1, 0)) != 0)] = -1
         return texts_at(self.data, begin)
 
 
 def numbers_in(data: bytes, place: IntArray, order: str) -> IntArray:
-    """Numbers of four bytes at some places of a text; -1 outside it."""
+    """Return the four-byte numbers at some positions; -1 outside the data."""
     if len(data) < 4:
         return np.full(len(place), -1)
     every = np.ndarray(len(data) - 3, f"{order}u4", data, strides=(1,))
@@ -138,16 +139,16 @@ def numbers_in(data: bytes, place: IntArray, order: str) -> IntArray:
 
 
 def table_of(elf: Elf, data: bytes) -> Table | None:
-    """The table of an executable; None if it has none that is known."""
+    """Return the function table of an executable; None if there is none in a known format."""
     named = _sections(elf)
     found = (_table(elf, data, *place) for place in named or _alike(elf, data))
-    # What has no name of a section has to be whole.
+    # Without a section name, the table must be complete.
     whole = (table for table in found if table and (named or table.is_whole))
     return next(whole, None)
 
 
 def functions_of(table: Table, source: str) -> tuple[Functions, list[Damage]]:
-    """The functions with their names; those without a name are damage."""
+    """Return the functions with their names; those without a name are damage."""
     entry, record = table.functions()
     offset = table.numbers_at(record + (4 if table.form.is_relative else table.width))
     try:
@@ -164,16 +165,16 @@ def functions_of(table: Table, source: str) -> tuple[Functions, list[Damage]]:
 
 
 def _sections(elf: Elf) -> list[tuple[int, int, int]]:
-    """Address, offset and bytes of the sections that are named for the table."""
+    """Return address, offset and size of sections named like the table."""
     try:
         found = [section for name in SECTIONS if (section := elf.section(name)) is not None]
-    except (struct.error, IndexError):  # the sections' headers are cut off
+    except (struct.error, IndexError):  # the section headers are cut off
         return []
     return [(section.address, section.offset, section.size) for section in found]
 
 
 def _alike(elf: Elf, data: bytes) -> Iterator[tuple[int, int, int]]:
-    """The same of places in loaded segments that begin as the table does."""
+    """Yield address, offset and size of positions in loaded segments that begin like the table."""
     left = MAX_CANDIDATES
     for address, offset, stored in elf.segments():
         for number in FORMS:
@@ -186,7 +187,7 @@ def _alike(elf: Elf, data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _table(elf: Elf, data: bytes, address: int, offset: int, size: int) -> Table | None:
-    """The table at a place; None if that is none."""
+    """Return the table at a position; None if it is not one."""
     stored = data[offset : offset + min(size, MAX_TABLE_BYTES)]
     width = 8 if elf.wide else 4
     if len(stored) < HEAD_BYTES or stored[6] not in INSTRUCTION_BYTES or stored[7] != width:

@@ -48,10 +48,10 @@ class Symbols(Frames):
 
 @reads("symbols, as go tool nm -size prints them", "symbols")
 def read_symbols(source: Source) -> Symbols:
-    """Read what `go tool nm -size` prints of an executable, or an ELF executable itself.
+    """Read the output of `go tool nm -size`, or an ELF executable itself.
 
     A stripped executable has only functions, from Go's own table: no sizes, and no variables.
-    FormatError if it has no symbols at all.
+    Raises FormatError if it has no symbols at all.
     """
     if source.data.startswith(ELF):
         columns, damage = parse_symbols(source.data, source=source.name)

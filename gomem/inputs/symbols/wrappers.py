@@ -1,14 +1,16 @@
-"""Which functions did the compiler make to call another, as for `go f(x)`, and which is that?
+"""Which functions are compiler-generated wrappers, such as for `go f(x)`, and what do they call?
 
-Written by    cmd/compile and cmd/link, since Go 1.18. Of `go f(x)` the goroutine begins with a
-              function of the compiler's, `main.start.gowrap1`, or up to Go 1.21 `main.start.func1`.
+Written by    cmd/compile and cmd/link, since Go 1.18. With `go f(x)` the goroutine begins in a
+              wrapper, `main.start.gowrap1`, or up to Go 1.21 `main.start.func1`.
 Described in  the runtime's symtab.go (`moduledata`, `funcdata`), tracestack.go (`WrapInfo`),
               symtabinl.go (`inlinedCall`) and internal/abi's symtab.go.
-Quirks        Where f is inlined into it, no frame of a stack names f. WrapInfo names f, unless f is
-              a variable's or an interface's: then the inline tree does, if f was inlined.
-              Funcdata count from `go:func.*`, of which moduledata has the address: in a place that
-              differs between releases, so it is the word from which every WrapInfo is a function.
-              The number that marks wrappers differs, too: it is that of functions with a WrapInfo.
+Quirks        If f is inlined into the wrapper, no stack frame names f. WrapInfo names f, unless f
+              is the value of a variable or interface. In that case the inline tree names f, if f
+              was inlined.
+              Funcdata are relative to `go:func.*`, whose address is in moduledata. Its offset there
+              differs between releases, so it is found as the word for which every WrapInfo is a
+              function. The number that marks wrappers differs, too: it is the one that the
+              functions with a WrapInfo have.
 """
 
 from __future__ import annotations
@@ -29,25 +31,25 @@ if TYPE_CHECKING:
     from gomem.inputs.symbols.pclntab import AddressArray, Functions, IntArray, Table
 
 INLINE_TREE, WRAP_INFO = 3, 7  # kinds of funcdata
-NONE = 0xFFFFFFFF  # a funcdata that a function lacks
-PCDATA_COUNT = 28  # where a record has the number of its first tables
-MAX_KINDS = 64  # of pcdata and of funcdata: a record that claims more is none
-FUNCTIONS_WORD, TEXT_WORD = 16, 22  # of moduledata: the list of functions, where the text begins
-WORDS = 64  # of moduledata that are looked at
-TEXT_IN_HEADER = 2  # which number of the table's header says where the text begins, up to Go 1.25
+NONE = 0xFFFFFFFF  # the function lacks this funcdata
+PCDATA_COUNT = 28  # offset in a record of the number of its pcdata tables
+MAX_KINDS = 64  # of pcdata and of funcdata; a record with more is invalid
+FUNCTIONS_WORD, TEXT_WORD = 16, 22  # moduledata words: function list, start of the text
+WORDS = 64  # of moduledata that are examined
+TEXT_IN_HEADER = 2  # index in the table's header of the start of the text, up to Go 1.25
 OWN = ("runtime.", "internal/runtime/")
 
 
 @dataclass(frozen=True, slots=True)
 class Wrappers:
-    """Of each function, in the table's order."""
+    """For each function, in the table's order: whether it is a wrapper, and of what."""
 
     is_wrapper: NDArray[np.bool_]
-    wraps: list[str]  # the function that a wrapper was made for; empty for others and if not known
+    wraps: list[str]  # the function that a wrapper calls; empty for others and if unknown
 
 
 def moduledata_of(elf: Elf, data: bytes, table: Table) -> tuple[int, ...]:
-    """The first words of the runtime's moduledata; none if it is not found."""
+    """Return the first words of the runtime's moduledata; empty if it is not found."""
     letter = "Q" if elf.wide else "I"
     begin = struct.pack(f"{elf.order}{letter}", table.address)
     functions = table.address + table.records_at
@@ -64,7 +66,7 @@ def moduledata_of(elf: Elf, data: bytes, table: Table) -> tuple[int, ...]:
 
 
 def text_start(table: Table, moduledata: tuple[int, ...]) -> int:
-    """Where the text begins; 0 if neither says so, and where entries are addresses."""
+    """Return the start of the text; 0 if it is unknown, or if entries are addresses."""
     if not table.form.is_relative:
         return 0
     return moduledata[TEXT_WORD] if moduledata else table.header[TEXT_IN_HEADER]
@@ -73,7 +75,7 @@ def text_start(table: Table, moduledata: tuple[int, ...]) -> int:
 def wrappers_of(
     elf: Elf, table: Table, moduledata: tuple[int, ...], functions: Functions
 ) -> Wrappers | None:
-    """The wrappers among functions; None if the executable does not say which they are."""
+    """Return the wrappers among functions; None if the executable does not mark them."""
     record = functions.record
     wraps = [""] * len(record)
     info = _funcdata(table, record, WRAP_INFO)
@@ -93,7 +95,7 @@ def wrappers_of(
 
 
 def _funcdata(table: Table, record: IntArray, kind: int) -> IntArray:
-    """One kind of funcdata of each function, as an offset; -1 for those without."""
+    """Return one kind of funcdata of each function, as an offset; -1 if it has none."""
     size = table.form.record_bytes
     if not size:
         return np.full(len(record), -1)
@@ -109,7 +111,7 @@ def _funcdata(table: Table, record: IntArray, kind: int) -> IntArray:
 def _base(
     elf: Elf, table: Table, moduledata: tuple[int, ...], info: IntArray, entry: AddressArray
 ) -> tuple[int, IntArray]:
-    """From where funcdata count, and which function each WrapInfo names; 0 if that is not found."""
+    """Return the funcdata base (0 if not found), and the function that each WrapInfo names."""
     nothing = np.zeros(0, np.int64)
     if not len(info):
         return 0, nothing
@@ -123,7 +125,7 @@ def _base(
 
 
 def _inlined(elf: Elf, table: Table, base: int, tree: IntArray) -> list[str]:
-    """The name of the first call of each inline tree, which is not within another."""
+    """Return the name of the outermost call in each inline tree."""
     if not len(tree):
         return []
     at = tree + table.form.name_in_call
@@ -135,11 +137,7 @@ def _inlined(elf: Elf, table: Table, base: int, tree: IntArray) -> list[str]:
 
 
 def function_values(elf: Elf, table: Table, entry: AddressArray) -> tuple[AddressArray, IntArray]:
-    """Words outside the text that hold a function's entry, by address, and the function's row.
-
-    It is to these that function values point. The entries are addresses, too. Up to Go 1.17 the
-    table itself has such words, and none is looked for.
-    """
+    """Return the words outside the text that hold a function entry: addresses, function rows."""
     if not table.form.is_relative:
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     found: list[tuple[AddressArray, IntArray]] = []
