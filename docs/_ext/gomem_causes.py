@@ -96,7 +96,7 @@ def _references(cause) -> str:
 
 
 def _reliability(code: str) -> str:
-    """How often it was found and was right in the laboratory; empty where nothing was measured."""
+    """Say how often the cause was found, and was right, in the laboratory; empty if unknown."""
     row = _measured().get("causes", {}).get(code)
     if row is None:
         return ""

@@ -1,6 +1,6 @@
-"""Fit the scores of the causes to the laboratory, and validate them on held-out programs.
+"""Fit the causes' scores to the laboratory's captures, and validate them on held-out programs.
 
-python -m tools.laboratory.fit            print how they do, each program left out of its own fit
+python -m tools.laboratory.fit            print their accuracy, each program by a fit without it
 python -m tools.laboratory.fit --write    also write the weights into gomem/causes/weights.toml
 
 Each capture is used whole and with half of its files, because people's captures are rarely

@@ -1,11 +1,11 @@
 """The laboratory's confusion matrix: true causes in rows, first findings in columns.
 
 python -m tools.laboratory.matrix               every capture
-python -m tools.laboratory.matrix --half        with half of each capture's files taken away
-python -m tools.laboratory.matrix --left-out    by scores fitted without a capture's program
-python -m tools.laboratory.matrix --only hubd   those whose name begins with this
-python -m tools.laboratory.matrix --set 4       those of the fourth set
-python -m tools.laboratory.matrix --verdicts    the verdict on each, under what was done
+python -m tools.laboratory.matrix --half        with half of each capture's files removed
+python -m tools.laboratory.matrix --left-out    with scores fitted without each capture's program
+python -m tools.laboratory.matrix --only hubd   captures whose name begins with this
+python -m tools.laboratory.matrix --set 4       captures of the fourth set
+python -m tools.laboratory.matrix --verdicts    each true cause, followed by the verdict
 python -m tools.laboratory.matrix --json FILE   all answers as well, to compare with another run's
 python -m tools.laboratory.matrix --write       the counts that the manual reads, as well
 """

@@ -63,7 +63,7 @@ def unlike(capture: Path, transformation: Transformation, choice: str, memory: M
     """Return how the diagnosis of a transformed capture contradicts the original's.
 
     Raises:
-        CaptureError: The result is not a capture, although not just its only file was damaged.
+        CaptureError: The transformed capture cannot be read, and not because of the damaged file.
     """
     whole = memory.told(as_recorded(capture))
     try:

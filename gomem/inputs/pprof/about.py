@@ -69,7 +69,7 @@ def _has_references(columns: PprofColumns) -> bool:
 
 
 def _kind_of_printed(profile: Profile) -> str:
-    """Return the kind by the printed sample types; a unit of bytes alone does not tell it."""
+    """Return the kind, by the printed sample types; a unit alone, such as bytes, is not enough."""
     if profile.is_difference:
         return "difference"
     types = profile.sample_type_names

@@ -102,7 +102,7 @@ def looks_like_heap_text(data: bytes) -> bool:
 
 
 def heap_text_in(data: bytes) -> bytes | None:
-    """Return the heap profile in text form that a file is or contains (if pasted); else None."""
+    """Return the heap profile in text form that a file consists of or contains; None if none."""
     if looks_like_heap_text(data):
         return data
     texts = (text.data for text in plain_texts(data))

@@ -101,7 +101,7 @@ def package_of(function: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def module_of(function: str, file: str) -> str:
-    """Return a Go function's module, as far as its name and file tell."""
+    """Return a Go function's module, derived from its name and file."""
     # A file's path in the module cache, or in a build with -trimpath, names the module before its
     # version. Otherwise, an import path without a host name is the standard library's; for a known
     # host, the module is the repository; for an unknown host, the package.

@@ -224,7 +224,7 @@ class _FrameKeys:
         return np.where(self._function >= 0, np.append(numbers, 0)[self.line], 0)
 
     def _of_function(self, texts: list[str]) -> IntArray:
-        """Return the index of a text of each frame's function; 0 for a frame without a function."""
+        """Return a text per frame, such as its function's name, as an index; 0 if unknown."""
         return np.append(self.texts.numbers(texts), 0)[self._function]
 
     @property

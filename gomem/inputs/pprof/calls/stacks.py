@@ -28,7 +28,7 @@ IntArray = NDArray[np.int64]
 KeyArray = NDArray[np.uint64]
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers differ in all bits
-MAX_FRAMES = 128  # of a stack as text, the innermost; Go writes no more
+MAX_FRAMES = 128  # innermost frames of a stack as text; Go writes at most as many
 MAX_NAME = 300  # characters of a function's name in a stack as text
 CUT = "…"
 MAX_LOOKED_AT = 2000  # the largest stacks; they include the largest allocator

@@ -35,14 +35,14 @@ _ASK = (
 
 
 def is_of_jemalloc(data: bytes) -> bool:
-    """Whether there are rows of this format, and jeprof is named or most names are not Go's."""
+    """Whether rows have this format, and either jeprof is named or most names are not Go's."""
     rows = _ROW.findall(data)
     native = sum(_NATIVE.search(name) is not None for _, name in rows)
     return bool(rows) and (_BY_JEPROF.search(data) is not None or 2 * native > len(rows))
 
 
 def table_of_jeprof(head: bytes, _: str) -> Resemblance | None:
-    """Describe such a table: its total, and its largest sites."""
+    """Describe a table of jeprof: its total, and its largest sites; None if it is not one."""
     if not is_of_jemalloc(head):
         return None
     rows = [

@@ -129,7 +129,7 @@ class _Reader:
         return self
 
     def profile(self) -> PrintedText:
-        """Return the tables of the first table's profile, one per sample type."""
+        """Return the profile with all tables that belong to it, one per sample type."""
         by_type: dict[str, Table] = {}
         readings: dict[str, list[Table]] = {}  # earlier readings, by sample type
         if len(self.chosen) == 1 and not any(table.kind for table in self.tables):

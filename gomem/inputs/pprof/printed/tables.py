@@ -281,7 +281,8 @@ def _cum_of(table: Table) -> dict[str, int]:
         found[name] = row.cum.value
         for (file, line), cum in row.cum_by_line.items():
             found[f"{name} {file}:{line}"] = cum
-        if place := PLACE.fullmatch(name):  # a row of a line: its function has at least as much
+        # a row of a line; cum of the function is at least as large
+        if place := PLACE.fullmatch(name):
             found[place[1]] = max(found.get(place[1], 0), row.cum.value, key=abs)
     return found
 

@@ -133,7 +133,7 @@ class Fields:
     """The wanted fields of many messages; fields of one message are in the order of the buffer."""
 
     messages: Messages  # the messages that they were read from
-    rounds: list[Records]  # the fields, each item of one round or of many
+    rounds: list[Records]  # the fields, in one or more blocks, each from one or more rounds
 
     def one(self, number: int) -> IntArray:
         """Return each message's number in a field, 0 if missing; values from 2**63 on wrap."""

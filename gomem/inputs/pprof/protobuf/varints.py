@@ -24,7 +24,7 @@ CHUNK_BYTES = 1 << 18  # decoded at a time: a chunk's arrays stay in the CPU's c
 
 SPARSE = 2  # runs that fill less than 1 / SPARSE of their span are gathered before decoding
 
-BYTES_OF_UINT32 = 4  # a number with at most so many bytes surely fits
+BYTES_OF_UINT32 = 4  # a number of up to this many bytes always fits
 
 CUT = "a number runs past the end of its message"
 TOO_LONG = f"a number of more than {MAX_BYTES} bytes"
