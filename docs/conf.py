@@ -1,9 +1,9 @@
-"""The manual: MyST pages, some of which `docs/_ext` makes from gomem itself while building.
+"""The manual: MyST pages, some of them generated from gomem's code by `docs/_ext`.
 
     make docs      builds it into build/docs, with warnings as errors
 
-Everything a page shows of gomem is what gomem answers: commands in `{gomem}` blocks run, cells run,
-pages of causes, columns, fields, thresholds and commands are made from the code that has them.
+All of gomem's output is real: the build runs the commands in `{gomem}` blocks and the cells, and
+generates the pages of causes, columns, fields, thresholds and commands from the code.
 """
 
 import sys
@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
-# jsonschema would build the grammar of IRIs where it is installed; no notebook's schema has one.
+# If installed, jsonschema would build the grammar of IRIs; no notebook's schema has one.
 sys.modules["rfc3987_syntax"] = None
 
 project = "gomem"
@@ -27,10 +27,10 @@ html_css_files = ["gomem.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_copyright = False
-html_search_scorer = str(HERE / "_static" / "scorer.js")  # a heading that is the query comes first
-html_math_renderer = "mathml"  # no script from anywhere
+html_search_scorer = str(HERE / "_static" / "scorer.js")  # headings equal to the query come first
+html_math_renderer = "mathml"  # no scripts
 html_theme_options = {"navigation_with_keys": True}
-smartquotes = False  # a heading is searched for as it is typed
+smartquotes = False  # so that a search finds headings as typed
 pygments_style, pygments_dark_style = "friendly", "monokai"
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]

@@ -3,8 +3,8 @@
     python -m tools.gallery            write docs/gallery/*.html
     python -m tools.gallery --pictures also docs/pictures/*.png, with Chromium and ImageMagick
 
-The pages are not kept in the repository: they are large, and the same captures give the same bytes
-again. The pictures are, for the README and for docs/gallery.md.
+The pages are not in the repository: they are large, and can be made again byte for byte. The
+pictures are in it, for the README and docs/gallery.md.
 """
 
 import shutil
@@ -25,17 +25,18 @@ REPORTS = {
     "report-pressure": ("alloc-pressure-before-go1.27.3",),
     "report-healthy": ("healthy-go1.27.3",),
 }
-SCREEN, SCROLL = "1280,860", "960,2300"  # a report's first screen; a notebook down to its figures
+# size of a report's first screen; of a notebook down to its figures
+SCREEN, SCROLL = "1280,860", "960,2300"
 COLOURS = "48"
 
 
 def notebooks() -> list[str]:
-    """The notebooks' names, in order."""
+    """Return the notebooks' names, in order."""
     return sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 
 def main(arguments: list[str]) -> int:
-    """Write all pages, and the pictures if they are asked for."""
+    """Write all pages, and the pictures if requested."""
     PAGES.mkdir(exist_ok=True)
     for name, (capture, *others) in REPORTS.items():
         paths = [
@@ -57,7 +58,7 @@ def _write(name: str, command: list[str]) -> None:
 
 
 def _picture(page: Path) -> None:
-    """The first screen in few colours; of a notebook more of it, at half the size."""
+    """Draw the first screen in few colours; for a notebook, a longer part at half the size."""
     is_report = page.stem in REPORTS
     target = PICTURES / f"{page.stem}.png"
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or "google-chrome"

@@ -1,4 +1,4 @@
-"""What a finding's title says of its size: that it is the least, or the most."""
+"""Bounds in a finding's title: whether it calls its size a minimum or a maximum."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gomem.text import Bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ROUNDED = 0.005  # a title has whole percentages
+ROUNDED = 0.005  # titles have integer percentages
 
 
 def bounds_said(finding: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Between what the size lies, in bytes; None where the title calls it no bound.
+    """Return the bounds of a size in bytes; None if the title does not call it a bound.
 
     Args:
-        finding: With `bytes` and `title`, as in a report's JSON.
+        finding: A finding of a report's JSON, with `bytes` and `title`.
     """
     size, title = finding["bytes"], finding["title"].lower()
     if not size:
@@ -30,6 +30,6 @@ def bounds_said(finding: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def cpu_bounds_said(finding: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Between what its share of the CPU lies; None where the title names no most."""
+    """Return the bounds of a share of the CPU; None if the title has no maximum."""
     most = re.search(r"(?:at most|% to) (\d+) % of the CPU", finding["title"])
     return None if most is None else (finding["cpu_fraction"], float(most[1]) / 100 + ROUNDED)

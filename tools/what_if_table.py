@@ -1,9 +1,9 @@
-"""What `what-if` foretold from one recording, against what the others measured.
+"""What `what-if` predicts from one recording, compared with what the others measured.
 
     python -m tools.what_if_table            print the table
     python -m tools.what_if_table --write    write it into docs/what-if.md
 
-Each log of `fixtures/what-if/` foretells all others of its load and release, from the log alone.
+Each log of `fixtures/what-if/` is used to predict all others with its load and release.
 """
 
 import gzip
@@ -37,9 +37,9 @@ NAME = re.compile(
     r"(?P<load>\w+)-(?P<release>go[\d.]+)-gogc-(?P<gogc>\w+?)(?:-limit-(?P<limit>\d+)MiB)?\.log\.gz"
 )
 METRICS = ("cycles_per_second", "gc_cpu_cores", "peak_heap_bytes", "retained_bytes")
-START_UP_SECONDS = 1.0  # until the table is filled
+START_UP_SECONDS = 1.0  # until the program's table is filled
 SETTLED_SECONDS = 3.0
-MIN_RUNS = 4  # of a release; those with fewer are there for their goals
+MIN_RUNS = 4  # of a release; releases with fewer only count for the goals
 GOAL_RELEASES = (16, 18, 19, 22, 24, 27)
 
 
@@ -50,8 +50,8 @@ class Run:
     Attributes:
         load: `steady` or `bursty`.
         version: Its release.
-        gogc: In per cent; -1 is off.
-        limit: GOMEMLIMIT; infinite for none.
+        gogc: GOGC in per cent; -1 for off.
+        limit: GOMEMLIMIT; infinite if not set.
         path: The log.
     """
 
@@ -77,7 +77,7 @@ class Run:
 
     @property
     def measured(self) -> dict[str, float] | None:
-        """Once the table is filled; None of a log without collections."""
+        """The values after the table is filled; None for a log without collections."""
         return measured_in(self.path)
 
 
@@ -100,7 +100,7 @@ def measured_in(path: Path) -> dict[str, float] | None:
 
 
 def _retained_bytes(path: Path) -> float:
-    """The most that the program's own MemStats say, once the scavenger has been at work."""
+    """Return the maximum in the program's own MemStats after the scavenger has settled."""
     noted = json.loads(gzip.decompress(path.with_suffix("").with_suffix(".json.gz").read_bytes()))
     told = [sample for sample in noted["samples"] if sample["Seconds"] > SETTLED_SECONDS]
     return float(
@@ -110,7 +110,7 @@ def _retained_bytes(path: Path) -> float:
 
 @cache
 def runs() -> tuple[Run, ...]:
-    """All recordings, in order."""
+    """Return all recordings, in order."""
     return tuple(_run(path) for path in sorted(LOGS.glob("*.log.gz")))
 
 
@@ -125,7 +125,7 @@ def _run(path: Path) -> Run:
 
 
 def others_of(run: Run) -> list[Run]:
-    """Those of the same load and release that have something to measure."""
+    """Return the other runs with the same load and release that have measurements."""
     return [
         other
         for other in runs()
@@ -135,7 +135,7 @@ def others_of(run: Run) -> list[Run]:
 
 @cache
 def answer_of(run: Run) -> WhatIf:
-    """What the run's log says of the settings of all the others."""
+    """Return the prediction from the run's log for the settings of all others."""
     others = others_of(run)
     asked = Asked(
         gogc=sorted({other.gogc for other in others} | {OFF}),
@@ -153,10 +153,10 @@ def answer_of(run: Run) -> WhatIf:
 
 @cache
 def foretold(*sources: str) -> pd.DataFrame:
-    """A row for each metric of each run that another's log foretold.
+    """Return a row for each metric of each run predicted from another log.
 
     Args:
-        sources: Settings whose logs foretell; by default all.
+        sources: The settings whose logs are used; all by default.
     """
     return pd.DataFrame(_foretold(sources))
 
@@ -195,7 +195,7 @@ def _foretold(sources: tuple[str, ...]) -> Iterator[dict[str, object]]:
 
 @cache
 def goals_checked(*minors: int) -> pd.DataFrame:
-    """Of each release, how many goals of pacer cycles the formula makes; by default of all."""
+    """Return how many goals of pacer cycles match the formula, per release; all by default."""
     counts = []
     for path, minor, percent in _logs_of_known_gogc():
         if minors and minor not in minors:
@@ -210,7 +210,7 @@ def goals_checked(*minors: int) -> pd.DataFrame:
 
 
 def _logs_of_known_gogc() -> Iterator[tuple[Path, int, float]]:
-    """Logs without a memory limit, and the GOGC that they were made with."""
+    """Yield logs without a memory limit, with the GOGC that they were recorded with."""
     for path in sorted(GCLOGS.glob("*.log*")):
         story, _, release = path.name.partition("-go1.")
         if story not in {"gogc-off", "limit"}:
@@ -222,7 +222,7 @@ def _logs_of_known_gogc() -> Iterator[tuple[Path, int, float]]:
 
 
 def page() -> str:
-    """The tables as Markdown."""
+    """Return the tables as Markdown."""
     goals = goals_checked()
     lines = [
         MARK,
@@ -265,7 +265,7 @@ def _summary() -> list[str]:
 
 
 def _details() -> list[str]:
-    """What the log of GOGC=100 said of all others."""
+    """Return the predictions from the log of GOGC=100 for all others."""
     rows = foretold()
     rows = rows[rows["source"] == "100"]
     head = "From the log of GOGC=100: predicted, its interval, measured"
@@ -294,7 +294,7 @@ def _cell(row: pd.Series, unit: float) -> str:
 
 
 def main() -> None:
-    """Print the tables, or write them below the mark in the page."""
+    """Print the tables, or write them into the page, after the mark."""
     if "--write" in sys.argv[1:]:
         kept = PAGE.read_text().partition(MARK)[0]
         PAGE.write_text(kept + page())

@@ -1,4 +1,4 @@
-"""A page for each cause: gomem's own words, and a recorded process that has it."""
+"""A page for each cause: gomem's explanation, and a recorded process that has the cause."""
 
 import json
 import tomllib
@@ -25,12 +25,12 @@ SECTIONS_WITH_FIGURES = ("moments", "ledger", "collector", "allocations")
 
 @cache
 def words() -> dict:
-    """What `causes.toml` says of each cause."""
+    """Return the texts of `causes.toml` by cause."""
     return tomllib.loads(WORDS.read_text(encoding="utf-8"))
 
 
 def cause_pages() -> dict[str, str]:
-    """The text of each page by its name, the index among them."""
+    """Return the pages' texts by name, including the index."""
     with ProcessPoolExecutor(WORKERS) as pool:
         pages = dict(zip((c.code for c in CAUSES), pool.map(_page, CAUSES), strict=True))
     return pages | {"index": _index()}
@@ -75,7 +75,7 @@ def _page(cause) -> str:
 
 
 def _plain(text: str) -> str:
-    """Words for people: what Markdown would read as markup is shown as it is."""
+    """Escape text for people, so that Markdown does not read it as markup."""
     return "".join(f"\\{letter}" if letter in "\\*_{}[]<>|$" else letter for letter in text)
 
 
@@ -96,7 +96,7 @@ def _references(cause) -> str:
 
 
 def _reliability(code: str) -> str:
-    """How often it was found and was right in the laboratory; empty where nothing was measured."""
+    """Say how often the cause was found, and was right, in the laboratory; empty if unknown."""
     row = _measured().get("causes", {}).get(code)
     if row is None:
         return ""
@@ -113,12 +113,12 @@ def _reliability(code: str) -> str:
 
 @cache
 def _measured() -> dict:
-    """What `make laboratory` counted; empty where it has not been run."""
+    """Return the counts of `make laboratory`; empty if it has not been run."""
     return json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
 
 
 def _overall() -> str:
-    """How often gomem was right over the whole laboratory."""
+    """Say how often gomem was right over the whole laboratory."""
     if not _measured():
         return ""
     told = _measured()["overall"]
@@ -132,7 +132,7 @@ def _overall() -> str:
 
 
 def _example(cause, said: dict) -> str:
-    """What gomem says of a recorded process, and a figure of its report."""
+    """Show gomem's report on a recorded process, with a figure."""
     import gomem
 
     diagnosis = gomem.diagnose(
@@ -156,7 +156,7 @@ def _example(cause, said: dict) -> str:
 
 
 def _done(example: str) -> str:
-    """What was done to the process, by the laboratory's own record of it."""
+    """Say what was done to the process, from the laboratory's record."""
     name = Path(example).name.removesuffix(".tar.gz")
     told = json.loads(LABORATORY.read_text(encoding="utf-8")).get(name)
     if told is None:
@@ -166,7 +166,7 @@ def _done(example: str) -> str:
 
 
 def _figure(cause, diagnosis) -> str:
-    """The first figure of the sections that bear on the cause; none where nothing is drawn."""
+    """Return the first figure in the cause's sections; empty if there is none."""
     from gomem.views.report.report import SECTIONS
 
     sections = {part.name: part for part in SECTIONS}

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw themselves: no script, and nothing from a network."""
+"""Formulas as MathML, which browsers render themselves, without scripts or a network."""
 
 from docutils.utils.math.latex2mathml import tex2mathml
 

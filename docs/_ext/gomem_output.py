@@ -1,11 +1,11 @@
-r"""`{gomem}`: a command as it is typed, and what it prints, run while the manual is built.
+r"""`{gomem}`: a command and its output, run while the manual is built.
 
     ```{gomem} report captures/api
     :lines: 20
     ```
 
-It runs beside the captures that gomem ships, under the names of `PLACES`, as on a terminal of 80
-columns without colours. An exit code other than `:exit:`, by default 0, fails the build.
+It runs in a folder with gomem's recorded captures, named as in `PLACES`, like on a terminal of 80
+columns without colours. If the exit code is not `:exit:` (0 by default), the build fails.
 """
 
 from docutils import nodes

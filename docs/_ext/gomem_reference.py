@@ -1,4 +1,4 @@
-"""The reference, made from the dictionaries that gomem itself reads: it cannot fall behind."""
+"""The reference, generated from gomem's own dictionaries, so it is never out of date."""
 
 import inspect
 import re
@@ -15,7 +15,7 @@ from gomem.views.json.schemas import SCHEMAS, schema_of
 
 
 def reference_pages() -> dict[str, str]:
-    """The text of each page by its name, the index among them."""
+    """Return the pages' texts by name, including the index."""
     pages = {
         "frames": _frames(),
         "json": _json(),
@@ -103,7 +103,7 @@ def _frames() -> str:
 
 
 def frames_by_module() -> dict[str, dict[str, tuple[Column, ...]]]:
-    """The columns of every frame, by the module that defines it and the name of its dictionary."""
+    """Return the columns of every frame, by defining module and dictionary name."""
     found: dict[str, dict[str, tuple[Column, ...]]] = {}
     for module, name, columns in dictionaries():
         source = inspect.getsource(import_module(module))
@@ -136,7 +136,7 @@ def _json() -> str:
 
 
 def json_fields(schema: dict) -> list[tuple[str, str, str, str]]:
-    """Each field of a schema once: its path, type, unit and sentence."""
+    """Return each field of a schema once: its path, type, unit and description."""
     rows: dict[str, tuple[str, str, str, str]] = {}
     for path, inner in properties(schema):
         place = ".".join(path).replace(".[]", "[]")
@@ -176,7 +176,7 @@ def _default(name: str, value: float) -> str:
 
 
 def _scores() -> str:
-    """The fitted weights, which nobody edits."""
+    """Return the fitted weights; they are never edited by hand."""
     lines = [
         "# Scores and their weights",
         (
@@ -198,7 +198,7 @@ def _scores() -> str:
 
 
 def _commands() -> str:
-    """What `gomem COMMAND --help` says, from the same objects."""
+    """Return `gomem COMMAND --help` for every command, from the same objects."""
     from gomem.cli.main import COMMANDS, overview, parser_of
 
     lines = ["# Commands and options", f"```text\n{overview().rstrip()}\n```"]
@@ -218,7 +218,7 @@ def _commands() -> str:
 
 
 def _help(text: str) -> str:
-    """The command's own words; its examples as they are typed."""
+    """Return a command's help text, with its examples as shell commands."""
     words, _, examples = inspect.cleandoc(text.replace("\b", "")).partition("Examples:")
     prose = "\n\n".join(_cell(paragraph) for paragraph in words.split("\n\n") if paragraph.strip())
     typed = "\n".join(line.strip() for line in examples.splitlines() if line.strip())

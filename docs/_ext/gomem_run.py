@@ -1,4 +1,4 @@
-"""Run a `gomem` command as it stands in the manual, beside the captures that the manual names."""
+"""Runs a `gomem` command of the manual in a folder with the captures that the manual names."""
 
 import io
 import os
@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
-# Recorded captures, under the names that people give theirs.
+# Recorded captures, renamed as people would name theirs.
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 CAPTURES = FIXTURES / "captures"
 PLACES = {
@@ -37,7 +37,7 @@ PLACES = {
 
 
 def lay_out(folder: Path) -> None:
-    """Put every place into a folder."""
+    """Copy all captures into a folder."""
     for name, target in PLACES.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ class _Terminal(io.StringIO):
 
 @cache
 def answer_of(command: str) -> tuple[int, str]:
-    """The exit code of `gomem COMMAND`, and what a terminal of 80 columns shows of it."""
+    """Return the exit code of `gomem COMMAND`, and its output on a terminal of 80 columns."""
     from gomem.cli.main import run
 
     shown = _Terminal()

@@ -1,11 +1,11 @@
-"""Hold the account's bounds to what smaps and MemStats show of every recorded moment.
+"""Check the account's bounds against smaps and MemStats of every recorded moment.
 
 python -m tools.laboratory.account                 how often bounds hold, and how wide they are
 python -m tools.laboratory.account --picture FILE  the widths as a picture, too
 
-Each moment that has smaps and MemStats is read again with smaps, MemStats or both taken away,
-beside its neighbours and alone. What it really consists of must lie within the certain bounds
-always, and within the likely ones in 95 of 100.
+Each moment with smaps and MemStats is read again without smaps, without MemStats, and without both,
+each time with the capture's other moments and alone. The true breakdown must always be within the
+certain bounds, and in 95 % of the cases within the likely ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tools.laboratory.captures import names_of, path_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-PAGES = 64 << 10  # VmRSS is counted per CPU, so totals agree to within this
+PAGES = 64 << 10  # VmRSS is counted per CPU, so totals agree only to within this many bytes
 PARTS = {"Go": GO, "outside Go": NOT_GO, "C and mappings": frozenset({NATIVE})}
 
 
@@ -60,15 +60,15 @@ TAKEN: dict[str, Callable[[Reading], Reading]] = {
 
 @dataclass(frozen=True)
 class Held:
-    """One interval held to the truth.
+    """An interval compared with the truth.
 
     Attributes:
-        taken: What was taken away.
-        alone: Whether no other moment was beside it.
-        part: Of what it is.
-        is_certain: Whether it is the certain one.
-        holds: Whether the truth lies in it.
-        width: How wide it is, as a share of RSS.
+        taken: The files withheld.
+        alone: Whether there were no other moments.
+        part: The part of RSS.
+        is_certain: Whether the interval is the certain one.
+        holds: Whether it contains the truth.
+        width: Its width, as a share of RSS.
     """
 
     taken: str
@@ -80,7 +80,7 @@ class Held:
 
 
 def held(path: str) -> tuple[int, list[Held]]:
-    """How many accounts of a capture do not close, and every interval held to the truth."""
+    """Return how many accounts of a capture do not add up, and all intervals."""
     try:
         facts = gomem.diagnose(path).facts
     except CaptureError:
@@ -99,7 +99,7 @@ def held(path: str) -> tuple[int, list[Held]]:
 
 
 def _open_accounts(account: object) -> int:
-    """1 where the parts of a change cannot add up to it."""
+    """Return 1 if the parts of a change cannot add up to it, else 0."""
     if not isinstance(account, Account):
         return 0
     low = sum(part.change.low for part in account.parts)
@@ -133,7 +133,7 @@ def _held(readings: Sequence[Reading], place: int, taken: str, *, alone: bool) -
 
 
 def main() -> None:
-    """Read every recorded capture, and print how its bounds hold."""
+    """Read every recorded capture, and print how often its bounds hold."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -161,7 +161,7 @@ def main() -> None:
 
 
 def _draw(by_kind: dict[tuple[str, bool, str, bool], list[Held]], file: Path) -> None:
-    """The median and p90 width of what is outside Go, by which files are missing."""
+    """Draw the median and p90 width of the non-Go part, by missing files."""
     rows = [key for key in by_kind if key[2] == "outside Go" and key[0] != "nothing"]
     figure, ax = plt.subplots(figsize=(8, 0.4 * len(rows) + 1.2))
     for place, key in enumerate(reversed(rows)):

@@ -1,4 +1,4 @@
-"""The laboratory's captures: what was done to each process, and what gomem says of it."""
+"""The laboratory's captures: the known causes of each, and gomem's findings."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from tests.builders import FIXTURES
 from tools.said_bounds import bounds_said, cpu_bounds_said
 
 LABORATORY = FIXTURES / "laboratory"
-WITHIN = 0.10  # a size is named right within this
-LIVE = "live"  # what a program measured of itself where the rest of the heap is room
+WITHIN = 0.10  # a size within this share of the true one is right
+LIVE = "live"  # the program's own measure of its live heap, if the rest of the heap is headroom
 GROWN_TO = re.compile(r", to ([\d.]+) ([KMG]iB)")
 
 
 @cache
 def truth() -> dict[str, Any]:
-    """What was done, by the capture's name."""
+    """Return what was done to each process, by the capture's name."""
     return json.loads((LABORATORY / "truth.json").read_text())
 
 
 def sets() -> list[int]:
-    """The sets that the captures were recorded in; no rule had seen a later one when it came."""
+    """Return the numbers of the sets; every set is newer than the rules it was first judged by."""
     return sorted({told["set"] for told in truth().values()})
 
 
 def names_of(number: int | None = None) -> list[str]:
-    """The captures of one set, or of all."""
+    """Return the names of the captures of one set, or of all."""
     return [name for name, told in truth().items() if number in (None, told["set"])]
 
 
@@ -46,16 +46,16 @@ def path_of(name: str) -> Path:
 
 @dataclass(frozen=True)
 class Size:
-    """How a finding's size stands to what was measured.
+    """A finding's size compared with the measured one.
 
     Attributes:
         code: The cause.
-        what: What was measured; the unit where the finding names no size.
-        off: How far off the size is, as a part of what was measured; None where it names none.
-        bounded: Whether its title calls the size a bound, and what was measured lies beyond it.
-        settled: Whether a heap grew to what its title says, by the runtime's own count behind two
-            collections at the end. A program's own count is of what it keeps itself; what its
-            libraries and maps add to that, the runtime counts alone.
+        what: What was measured; the unit if the finding has no size.
+        off: The relative error of the size; None if the finding has no size.
+        bounded: Whether the title calls the size a bound, and the measured size is beyond it.
+        settled: Whether the title of heap growth has the heap's true size: the runtime's count
+            after two collections at the end. A program's own count covers only what it keeps
+            itself; the runtime's includes libraries and maps.
     """
 
     code: str
@@ -72,7 +72,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Answer:
-    """What gomem says of one capture, beside its truth."""
+    """gomem's findings for one capture, with the truth."""
 
     name: str
     findings: list[dict[str, Any]]
@@ -88,7 +88,7 @@ class Answer:
 
     @property
     def mechanisms(self) -> list[dict[str, Any]]:
-        """The findings about the process; those about the data stand apart."""
+        """The findings about the process, without those about the data."""
         return [finding for finding in self.findings if not finding["code"].startswith("data-")]
 
     @property
@@ -104,19 +104,19 @@ class Answer:
 
     @property
     def also_right(self) -> list[str]:
-        """Other codes by which, its truth says, the first cause is named as rightly."""
+        """Other codes that the truth accepts for the first cause."""
         return truth()[self.name].get("also_right", [])
 
     @property
     def right(self) -> bool:
-        """A healthy process is warned of nothing; of another the first finding is a true one."""
+        """Whether a healthy process has no warning, or a faulty one has a true first finding."""
         if self.healthy:
             return not self.warnings
         return self.first.strip("()") in {*self.true_codes, *self.also_right}
 
     @property
     def measured(self) -> set[str]:
-        """What was done, and what was measured beside it, such as a long pause."""
+        """The causes, and what else was measured, such as a long pause."""
         return {*self.true_codes, *self.also_right, *truth()[self.name]["beside"]}
 
     @property
@@ -126,7 +126,7 @@ class Answer:
 
     @property
     def confidently_wrong(self) -> list[str]:
-        """Warnings of what was not done, said as certain or likely."""
+        """False warnings that are certain or likely."""
         return [
             f"{warning['code']} ({warning['confidence']})"
             for warning in self.warnings
@@ -135,10 +135,10 @@ class Answer:
 
     @property
     def sizes(self) -> list[Size]:
-        """Of each cause found, how its size stands to what was measured.
+        """Compare the size of each cause found with the measured one.
 
-        Several measures can be meant (all that a leak holds, what it grew by): the nearest
-        counts. A finding whose title says that its size is the least, or the most, is held to that.
+        If several measures apply (what a leak holds, how much it grew), the nearest counts. If a
+        finding's title calls its size a minimum or a maximum, it is compared as a bound.
         """
         rows = []
         for cause in truth()[self.name]["causes"]:
@@ -169,27 +169,27 @@ def _size(code: str, unit: str, finding: dict[str, Any] | None, real: dict[str, 
 
 
 def _is_settled(named: list[dict[str, Any]], told: dict[str, Any]) -> bool:
-    """Whether the title of growth says what the heap had behind two collections at the end."""
+    """Whether the title of heap growth has the heap's size after two collections at the end."""
     heap = told["settled"].get("heap_alloc", 0)
     to = _in_title(GROWN_TO, named[0]) if named and named[0]["code"] == "heap-growth" else None
     return bool(heap and to and abs(to / heap - 1) <= WITHIN)
 
 
 def _in_title(pattern: re.Pattern[str], finding: dict[str, Any]) -> float | None:
-    """A size that the title names."""
+    """Return a size in the title."""
     found = pattern.search(finding["title"])
     return None if found is None else float(found[1]) * BYTE_UNITS[found[2]]
 
 
 def _said(finding: dict[str, Any], unit: str, what: str) -> float:
-    """The size of a finding; what it says is live, or all free slots, where that was measured."""
+    """Return a finding's size: its live heap or all free slots, if that was measured."""
     if what == LIVE:
         return next(iter(_live_said(finding).values()), 0)
     return _free_slots(finding) or finding[unit]
 
 
 def _free_slots(finding: dict[str, Any]) -> float | None:
-    """All free slots by the evidence of heap-fragmentation."""
+    """Return all free slots, by the evidence of heap-fragmentation."""
     if finding["code"] != "heap-fragmentation":
         return None
     sizes = {row["field"]: row["value"] for row in finding["evidence"]}
@@ -204,7 +204,7 @@ def _bounds_said(finding: dict[str, Any], unit: str, what: str) -> list[tuple[fl
 
 
 def _live_said(finding: dict[str, Any]) -> dict[str, float]:
-    """What heap-headroom holds the room against, by its evidence's field."""
+    """Return the live heap in the evidence of heap-headroom, by field."""
     return {
         row["field"]: row["value"]
         for row in finding["evidence"]
@@ -213,7 +213,7 @@ def _live_said(finding: dict[str, Any]) -> dict[str, float]:
 
 
 def ask(name: str, *, half: bool = False) -> Answer:
-    """Gomem's report of one capture, against its baseline where it has one."""
+    """Return gomem's report on a capture, compared with its baseline if it has one."""
     baseline = truth()[name]["baseline"]
     with tempfile.TemporaryDirectory() as folder:
         capture = half_of(name, Path(folder)) if half else path_of(name)
@@ -226,7 +226,7 @@ def ask_half(name: str) -> Answer:
 
 
 def half_of(name: str, folder: Path) -> Path:
-    """Unpack a capture but leave out half of its files, always the same half."""
+    """Unpack a capture without half of its files; always the same half."""
     with tarfile.open(path_of(name)) as tar:
         members = sorted(
             tar.getmembers(),

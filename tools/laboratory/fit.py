@@ -1,10 +1,10 @@
-"""Fit the scores of the causes to the laboratory, and judge them on programs left out.
+"""Fit the causes' scores to the laboratory's captures, and validate them on held-out programs.
 
-python -m tools.laboratory.fit            print how they do, each program left out of its own fit
+python -m tools.laboratory.fit            print their accuracy, each program by a fit without it
 python -m tools.laboratory.fit --write    also write the weights into gomem/causes/weights.toml
 
-Each capture is taken whole and with half of its files, so that a score knows what people really
-have. The judgement is of the whole captures.
+Each capture is used whole and with half of its files, because people's captures are rarely
+complete. Only whole captures count for the validation.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from gomem.causes import case as causes
 
 WEIGHTS = Path(gomem.__file__).parent / "causes" / "weights.toml"
-PENALTY = 0.5  # of squared weights: against a fit to a handful of captures
-WHOLE, HALVED = 1.0, 0.5  # what a case weighs
+PENALTY = 0.5  # on squared weights, against overfitting to few captures
+WHOLE, HALVED = 1.0, 0.5  # weight of a case
 HEADER = "# Written by python -m tools.laboratory.fit --write; see gomem/causes/scores.py.\n"
 
 
@@ -45,9 +45,9 @@ class Scored:
 
     Attributes:
         code: The cause.
-        features: Its features; None where a case is not looked at.
-        sentences: What each feature is.
-        true_codes: The causes of a truth that make a case one of it.
+        features: Its features; None if a case is not considered.
+        sentences: The description of each feature.
+        true_codes: The true causes for which a case is positive.
     """
 
     code: str
@@ -110,14 +110,14 @@ SCORED = (
 
 @dataclass(frozen=True)
 class Case:
-    """One capture, as one score sees it.
+    """One capture, as seen by one score.
 
     Attributes:
         name: The capture.
-        program: Whose process it was.
-        is_true: Whether its truth is the cause.
+        program: Its program.
+        is_true: Whether the cause is the true one.
         is_healthy: Whether nothing was wrong.
-        is_whole: Whether no file was taken away.
+        is_whole: Whether all files are present.
         values: The features.
     """
 
@@ -130,7 +130,7 @@ class Case:
 
 
 def cases_of(name: str) -> list[tuple[str, Case]]:
-    """What each score sees of a capture, whole and with half of its files."""
+    """Return each score's cases from a capture, whole and with half of its files."""
     found = []
     with TemporaryDirectory() as folder:
         for whole in (True, False):
@@ -138,7 +138,7 @@ def cases_of(name: str) -> list[tuple[str, Case]]:
             try:
                 judged = gomem.diagnose(path).case
             except CaptureError:
-                continue  # half of its files may be none
+                continue  # half of its files can be none at all
             found += [
                 (scored.code, case)
                 for scored in SCORED
@@ -165,20 +165,20 @@ def _case(name: str, scored: Scored, judged: causes.Case, *, is_whole: bool) -> 
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights of standardised features, and the bias last."""
+    """The weights of standardised features; the bias is last."""
 
     centers: NDArray[np.float64]
     scales: NDArray[np.float64]
     weights: NDArray[np.float64]
 
     def probability(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each row."""
+        """Return the probability of each row."""
         odds = (rows - self.centers) / self.scales @ self.weights[:-1] + self.weights[-1]
         return np.asarray(1 / (1 + np.exp(-odds)))
 
 
 def fit(cases: Sequence[Case]) -> Fit:
-    """The weights under which what was seen is most probable, kept small by a penalty."""
+    """Fit the weights by maximum likelihood with a penalty."""
     rows = np.array([case.values for case in cases])
     is_true = np.array([case.is_true for case in cases], np.float64)
     weight = np.array([WHOLE if case.is_whole else HALVED for case in cases])
@@ -195,7 +195,7 @@ def fit(cases: Sequence[Case]) -> Fit:
 
 
 def left_out(cases: Sequence[Case]) -> NDArray[np.float64]:
-    """The probability of each case by a fit that has not seen its program."""
+    """Return each case's probability by a fit without its program."""
     probability = np.zeros(len(cases))
     for program in {case.program for case in cases}:
         inside = np.array([case.program == program for case in cases])
@@ -206,20 +206,20 @@ def left_out(cases: Sequence[Case]) -> NDArray[np.float64]:
 
 
 def cases_of_all(names: Sequence[str]) -> list[tuple[str, Case]]:
-    """The cases of every capture, each with the code of its score."""
+    """Return the cases of all captures, each with the code of its score."""
     with ProcessPoolExecutor(2) as pool:
         return [pair for pairs in pool.map(cases_of, names, chunksize=4) for pair in pairs]
 
 
 def scores_without(program: str, every: Sequence[tuple[str, Case]]) -> dict[str, Score]:
-    """Every score as the laboratory gives it when a program's captures are left out."""
+    """Return all scores, fitted without a program's captures."""
     return {
         scored.code: _score(scored, fit(_seen_by(scored, every, but=program))) for scored in SCORED
     }
 
 
 def _seen_by(scored: Scored, every: Sequence[tuple[str, Case]], but: str = "") -> list[Case]:
-    """The cases of a score, but those of one program."""
+    """Return a score's cases, except those of one program."""
     return [case for code, case in every if code == scored.code and case.program != but]
 
 
@@ -239,7 +239,7 @@ def _score(scored: Scored, found: Fit) -> Score:
 
 @contextmanager
 def using(others: Mapping[str, Score]) -> Iterator[None]:
-    """Judge by other scores than the package's, in this process, for as long as this is open."""
+    """Replace the package's scores with others, in this process, within the context."""
     own = dict(scores())
     scores().update(others)
     try:
@@ -249,7 +249,7 @@ def using(others: Mapping[str, Score]) -> Iterator[None]:
 
 
 def main() -> None:
-    """Fit every score, print how it does, and write the weights if asked to."""
+    """Fit every score, print its accuracy, and write the weights if requested."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

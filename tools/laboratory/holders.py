@@ -19,7 +19,7 @@ HEAP, GOROUTINES, CPU = (
     {"goroutine", "goroutine1", "goroutine2"},
     {"cpu"},
 )
-# What can show the function at which a cause is mended.
+# The kinds of profiles that can show the function to fix.
 PROFILES = {
     "heap-growth": HEAP,
     "allocation-spike": HEAP,
@@ -36,11 +36,11 @@ PROFILES = {
 
 @dataclass(frozen=True)
 class Holder:
-    """A cause of which the truth says by which of the program's own functions it is named.
+    """A cause for which the truth has the program's own functions.
 
     Attributes:
         code: The cause.
-        own_functions: The functions, each of them right.
+        own_functions: The functions; each of them is right.
         is_named: Whether a finding of the cause names one of them.
     """
 
@@ -50,7 +50,7 @@ class Holder:
 
 
 def holders(answer: Answer) -> list[Holder]:
-    """The causes of a capture with a holder in their truth, and the profile that would show it."""
+    """Return a capture's causes with own functions in the truth and a profile that shows them."""
     recorded = truth()[answer.name]
     return [
         Holder(
@@ -68,7 +68,7 @@ def holders(answer: Answer) -> list[Holder]:
 
 
 def own_functions(cause: dict[str, Any]) -> tuple[str, ...]:
-    """The functions by which a cause of the truth is rightly named; none where it does not say."""
+    """Return the functions that are right for a cause; none if the truth does not say."""
     holder = cause.get("holder", {})
     functions = holder.get("own_functions") or cause.get("mended_at")
     return tuple(functions or filter(None, [holder.get("own_function")]))
@@ -87,5 +87,5 @@ def names(finding: dict[str, Any], functions: Sequence[str]) -> bool:
 
 
 def _pattern(function: str) -> str:
-    """A function's name with its package's path or without, and no longer name around it."""
+    """Return a pattern for a function's name, with or without its package's path."""
     return rf"(?<![\w.]){re.escape(function.rsplit('/', 1)[-1])}(?!\w)"

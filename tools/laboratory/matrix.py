@@ -1,11 +1,11 @@
-"""The laboratory's confusion matrix: rows what was done, columns the first finding.
+"""The laboratory's confusion matrix: true causes in rows, first findings in columns.
 
 python -m tools.laboratory.matrix               every capture
-python -m tools.laboratory.matrix --half        with half of each capture's files taken away
-python -m tools.laboratory.matrix --left-out    by scores fitted without a capture's program
-python -m tools.laboratory.matrix --only hubd   those whose name begins with this
-python -m tools.laboratory.matrix --set 4       those of the fourth set
-python -m tools.laboratory.matrix --verdicts    the verdict on each, under what was done
+python -m tools.laboratory.matrix --half        with half of each capture's files removed
+python -m tools.laboratory.matrix --left-out    with scores fitted without each capture's program
+python -m tools.laboratory.matrix --only hubd   captures whose name begins with this
+python -m tools.laboratory.matrix --set 4       captures of the fourth set
+python -m tools.laboratory.matrix --verdicts    each true cause, followed by the verdict
 python -m tools.laboratory.matrix --json FILE   all answers as well, to compare with another run's
 python -m tools.laboratory.matrix --write       the counts that the manual reads, as well
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Ask gomem about every capture and print how its answers stand to the truth."""
+    """Diagnose every capture, and print how often gomem is right."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -85,7 +85,7 @@ def _asked_by(asked: Callable[[str], Answer], name: str, scores: Mapping[str, Sc
 
 
 def answers_json(answers: Sequence[Answer]) -> str:
-    """What gomem says of each capture, by its name."""
+    """Return gomem's answer on each capture as JSON, by name."""
     said = {
         answer.name: {"sentence": answer.sentence, "findings": answer.findings}
         for answer in answers
@@ -135,7 +135,7 @@ def _print_summary(answers: Sequence[Answer]) -> None:
 
 
 def _loudest(answer: Answer) -> str | None:
-    """The surest word of a capture's warnings, `likely` for `certain` as well; None without one."""
+    """Return the highest confidence among warnings (`likely` also for `certain`); else None."""
     words = {warning["confidence"] for warning in answer.warnings}
     if not words:
         return None
@@ -158,7 +158,7 @@ def _print_sizes(sizes: Sequence[Size]) -> None:
 
 
 def _print_reliability(answers: Sequence[Answer]) -> None:
-    """How many findings of each confidence are of what was done or measured."""
+    """Print how many findings of each confidence are true."""
     print("right, of so many findings")
     for row in reliability(answers):
         share = f" ({row.right / row.count:.0%})" if row.count else ""

@@ -1,7 +1,7 @@
-"""What the manual and the README say of how often gomem is right, as one file of counts.
+"""Counts of how often gomem is right, in one file, for the manual and the README.
 
-`python -m tools.laboratory.matrix --write` writes it; the documentation reads it, and says nothing
-where it is missing.
+`python -m tools.laboratory.matrix --write` writes it. The documentation reads it, and omits counts
+that are missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MEASURED = Path(__file__).parent.parent.parent / "docs" / "measured.json"
 
 
 def measured_json(answers: Sequence[Answer]) -> str:
-    """All counts, of all answers, of the last set alone, and of each cause."""
+    """Return all counts: over all answers, over the last set, and for each cause."""
     last = sets()[-1]
     codes = sorted({code for answer in answers for code in answer.true_codes})
     counts = {
@@ -48,7 +48,7 @@ def _overall(answers: Sequence[Answer]) -> dict[str, int]:
 
 
 def _of_cause(code: str, answers: Sequence[Answer]) -> dict[str, Any]:
-    """How often a cause that was there is found, and how often a warning of it is right."""
+    """Return how often a true cause is found, and how often a warning of it is right."""
     there = [answer for answer in answers if code in answer.true_codes]
     return {
         "recorded": len(there),

@@ -1,4 +1,4 @@
-"""How often what gomem says in each word of confidence is right."""
+"""How often findings are right, by confidence."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SEVERITIES = ("warnings", "infos")
 
 @dataclass(frozen=True)
 class Reliability:
-    """Of the findings of one confidence and kind, how many are right.
+    """The number of right findings of one confidence and kind.
 
     Attributes:
         confidence: `certain`, `likely` or `possible`.
-        severity: `warnings`, critical ones among them, or `infos`.
-        right: How many are of what was done, or was measured beside it.
-        count: How many there are.
+        severity: `warnings` (including critical ones) or `infos`.
+        right: The number of findings that are true, or were measured.
+        count: The number of all findings.
     """
 
     confidence: str
@@ -33,7 +33,7 @@ class Reliability:
 
 
 def reliability(answers: Iterable[Answer], code: str | None = None) -> list[Reliability]:
-    """A row for each confidence and kind of finding, of one cause or of all about the process."""
+    """Return a row for each confidence and kind, of one cause or of all about the process."""
     right, count = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for answer in answers:
         for finding in answer.mechanisms:

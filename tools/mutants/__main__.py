@@ -4,10 +4,10 @@
 
     python -m tools.mutants gomem/causes gomem/inputs/smaps --sample 40 --seed 1
 
-Each change is made by itself, and the tests that may notice it run: of those in the folder of the
-module's name and those that import it, the ones that get to the changed line, the cheap ones first.
-What survives is listed, unless `tools/mutants/known.txt` says why it changes nothing. Exit 1 where
-fewer than the wanted share is noticed.
+Each change is made by itself. The tests that can notice it run: those in the folder named after the
+module and those that import it, if they reach the changed line; the fastest first. Surviving
+changes are listed, unless `tools/mutants/known.txt` says why they change nothing. Exits with 1 if
+too few changes are noticed.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 KNOWN = ROOT / "tools/mutants/known.txt"
 WANTED = 0.85
-TEST_SECONDS = 0.5  # of CPU: what only dearer tests notice, survives
-CHANGE_SECONDS = 4.0  # the same for all tests of one change
+TEST_SECONDS = 0.5  # CPU time; a change that only slower tests notice survives
+CHANGE_SECONDS = 4.0  # for all tests of one change
 SPARE_SECONDS = 10.0
-SHARING = "_recorded_captures"  # what tests share in a process, and forks would set up each
+SHARING = "_recorded_captures"  # shared by tests in a process; every fork would set it up again
 
 
 class Loop:
-    """Takes the place of pytest's loop over tests: the loop over changes."""
+    """Replaces pytest's loop over tests with a loop over changes."""
 
     def __init__(self, mutants: list[Mutant], files: list[Path], traces: Path) -> None:
         self.mutants = mutants
@@ -57,7 +57,7 @@ class Loop:
         self.by: list[str | None] = []
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Every change, each in a fork of what pytest has collected."""
+        """Test every change, each in a fork of the process with the collected tests."""
         load_all()
         gc.freeze()
         session.config._tmp_path_factory.getbasetemp()
@@ -79,11 +79,11 @@ class Loop:
 
     @property
     def noticed(self) -> int:
-        """How many changes a test noticed, or did not end for."""
+        """The number of changes for which a test failed or did not end."""
         return sum(by != "" for by in self.by)
 
     def _traced(self, items: list[pytest.Item]) -> dict[str, Reached]:
-        """What each test runs, asked in a fork whose modules are marked."""
+        """Return the lines that each test runs, found in a fork with instrumented modules."""
         forked(partial(self._trace, items))
         known = self._known_traces()
         return {item.nodeid: known[self._key(item)] for item in items}
@@ -110,7 +110,7 @@ class Loop:
 def chosen(
     mutant: Mutant, items: list[pytest.Item], table: dict[str, Reached]
 ) -> list[pytest.Item]:
-    """The tests that get to a change until they are too dear, the module's own and cheap first."""
+    """Return the tests that reach a change, own and fast ones first, within the time limit."""
 
     def gets_there(item: pytest.Item) -> bool:
         seen = table[item.nodeid]
@@ -134,7 +134,7 @@ def chosen(
 
 
 def load_all() -> None:
-    """Load what functions import when they run, once for all forks."""
+    """Load modules that functions import at run time, once for all forks."""
     for path in (ROOT / "gomem").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -144,7 +144,7 @@ def load_all() -> None:
 
 
 def tests_of(paths: Iterable[Path]) -> list[Path]:
-    """The tests in the folders of the modules' names, and those of the floor that import one."""
+    """Return the tests in each module's folder, and those of its top folder that import it."""
     found = set()
     texts = {test: test.read_text() for test in (ROOT / "tests").rglob("test_*.py")}
     for path in paths:
@@ -160,13 +160,13 @@ def tests_of(paths: Iterable[Path]) -> list[Path]:
 
 
 def known_equivalents() -> set[str]:
-    """Changes that change nothing; each line is one, with its reason behind ` # `."""
+    """Return the changes known to change nothing: one per line, with the reason after ` # `."""
     lines = KNOWN.read_text().splitlines()
     return {line.partition("  # ")[0] for line in lines if line.strip() and line[0] != "#"}
 
 
 def main() -> int:
-    """Make changes, run tests, list what nobody noticed."""
+    """Make changes, run tests, list the surviving changes."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("paths", nargs="*", default=["gomem"], help="files or folders")
     parser.add_argument("--sample", type=int, help="so many changes, chosen at random")

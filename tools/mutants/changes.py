@@ -1,4 +1,4 @@
-"""The small changes of a file: an edge moved, a guard or a term dropped, a number doubled."""
+"""The small changes to a file: an edge shifted, a guard or a term removed, a number doubled."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ SEVERITIES = {"CRITICAL": "WARNING", "WARNING": "INFO", "INFO": "WARNING"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of a file.
+    """A change to a file.
 
     Attributes:
         path: The file.
-        line: Where.
+        line: The line's number.
         before: The line.
-        after: The line with the change.
-        text: The whole file with the change.
-        function: Where it stands; empty where it runs when the module is imported.
-        offsets: First and last line, from the function's, of what runs if the change does.
-        names: What the statement around all sets when the module is imported, and what others of
-            the file, and of those that import it, make of that.
+        after: The changed line.
+        text: The whole changed file.
+        function: The function that contains it; empty if it runs on import.
+        offsets: First and last line of the changed statement, relative to the function.
+        names: The names set by the enclosing top-level statement on import, and the names computed
+            from them in this file and in files that import it.
     """
 
     path: Path
@@ -47,12 +47,12 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """How `mutants_known.txt` calls it: without the line's number, which moves."""
+        """The name in `known.txt`: without the line's number, which changes."""
         return f"{self.path.relative_to(ROOT)}: {self.before} -> {self.after}"
 
 
 def changes_of(node: ast.AST) -> Iterator[ast.AST]:
-    """Nodes that could stand in a node's place."""
+    """Yield nodes that can replace a node."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in EDGES:
         yield _with(node, ops=[EDGES[type(node.ops[0])](), *node.ops[1:]])
     elif isinstance(node, ast.BoolOp):
@@ -71,7 +71,7 @@ def changes_of(node: ast.AST) -> Iterator[ast.AST]:
     elif isinstance(node, ast.If) and not node.orelse and _leaves(node.body[-1]):
         yield _with(node, test=ast.Constant(value=False))  # a guard removed
     elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-        yield ast.Pass()  # what is gathered, damage as a rule
+        yield ast.Pass()  # something not collected, usually damage
     elif isinstance(node, ast.Expr) and _appends(node.value):
         yield ast.Pass()
     elif isinstance(node, ast.Attribute) and node.attr in SEVERITIES:
@@ -94,7 +94,7 @@ def _appends(call: ast.expr) -> bool:
 
 
 def mutants_of(path: Path) -> Iterator[Mutant]:
-    """Every change of a file: annotations, docstrings and names of types stay as they are."""
+    """Yield all changes to a file; annotations, docstrings and type names are not changed."""
     text = path.read_text()
     starts = [0]
     for line in text.splitlines(keepends=True):
@@ -124,7 +124,7 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
 
 
 def _set_by(path: Path, tree: ast.Module, outermost: ast.stmt) -> tuple[str, ...]:
-    """What a statement sets when its module is imported, and what is made of that anywhere."""
+    """Return the names set by a top-level statement, and all names computed from them."""
     made = [name for statement in made_of(tree, outermost) for name in names_of(statement)]
     names = (*names_of(outermost), *made)
     if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
@@ -140,7 +140,7 @@ def _shown(source: bytes) -> str:
 def _runs(
     node: ast.AST, statements: tuple[ast.stmt, ...]
 ) -> Iterator[tuple[ast.AST, tuple[ast.stmt, ...]]]:
-    """The nodes below one that run, each with the statements around it, the outermost first."""
+    """Yield the nodes that run, each with its enclosing statements, outermost first."""
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "format_spec"}:
             continue
@@ -155,7 +155,7 @@ def _runs(
 
 
 def _place(statements: tuple[ast.stmt, ...]) -> tuple[str, tuple[int, int]]:
-    """The outermost function of these statements, and the lines of the innermost from there."""
+    """Return the outermost function, and the lines of the innermost statement relative to it."""
     depth = next(
         (at for at, node in enumerate(statements) if isinstance(node, ast.FunctionDef)), None
     )
@@ -172,7 +172,7 @@ def _place(statements: tuple[ast.stmt, ...]) -> tuple[str, tuple[int, int]]:
 
 @cache
 def places_of(path: Path) -> dict[int, tuple[str, int]]:
-    """Of each line of a file in a function: the outermost function, and how far below its first."""
+    """Return, for each line in a function, the outermost function and the line's offset in it."""
     found = {}
     classes: list[tuple[str, ast.AST]] = [("", ast.parse(path.read_text()))]
     for prefix, outer in classes:
@@ -187,7 +187,7 @@ def places_of(path: Path) -> dict[int, tuple[str, int]]:
 
 @cache
 def names_by_function(path: Path) -> dict[str, set[str]]:
-    """The names that each outermost function of a file speaks of."""
+    """Return the names that each outermost function of a file uses."""
     places = places_of(path)
     found: dict[str, set[str]] = {}
     for node in ast.walk(ast.parse(path.read_text())):
@@ -198,16 +198,16 @@ def names_by_function(path: Path) -> dict[str, set[str]]:
 
 
 def made_of(tree: ast.Module, outermost: ast.stmt) -> list[ast.stmt]:
-    """The assignments of a file that use what a statement sets, or what others make of it."""
+    """Return a file's assignments that use the names a statement sets, directly or indirectly."""
     if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
         return []
     return _assignments_with(tree, set(names_of(outermost)), after=outermost.lineno)
 
 
 def made_elsewhere(path: Path, names: set[str]) -> list[tuple[str, ast.stmt]]:
-    """The assignments of other modules that use what they import of these names of a file.
+    """Return other modules' assignments that use these names of a file, directly or indirectly.
 
-    With what others make of them in turn; each with its module, in the order in which they run.
+    Each comes with its module, in the order in which they run.
     """
     found = []
     todo = [(_dotted(path), names)]
@@ -229,7 +229,7 @@ def made_elsewhere(path: Path, names: set[str]) -> list[tuple[str, ast.stmt]]:
 
 @cache
 def _trees() -> dict[str, ast.Module]:
-    """The modules of the package."""
+    """Parse the package's modules."""
     files = sorted((ROOT / "gomem").rglob("*.py"))
     return {_dotted(file): ast.parse(file.read_text()) for file in files}
 
@@ -240,7 +240,7 @@ def _dotted(path: Path) -> str:
 
 
 def _assignments_with(tree: ast.Module, names: set[str], after: int = 0) -> list[ast.stmt]:
-    """The assignments of a file, behind a line, that use names or what others make of them."""
+    """Return a file's assignments after a line that use these names, directly or indirectly."""
     changed, found = set(names), []
     for statement in tree.body:
         used = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name)}
@@ -252,7 +252,7 @@ def _assignments_with(tree: ast.Module, names: set[str], after: int = 0) -> list
 
 
 def names_of(outermost: ast.stmt) -> tuple[str, ...]:
-    """What a statement of a module sets."""
+    """Return the names that a top-level statement sets."""
     if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
         return (outermost.name,)
     return tuple(

@@ -1,8 +1,8 @@
-"""Run tests against many changes in one warm process: what is changed is put into loaded modules.
+"""Runs tests against many changes in one process, by patching loaded modules.
 
-pytest imports and collects once. Then each change is made in a fork, which puts the changed
-statement's code in the place of the old one's and runs the tests that get there, the cheap ones
-first. Nothing is written, so a program that a test starts sees no change.
+pytest imports and collects once. Then each change is made in a fork: it replaces the changed
+statement's code, and runs the tests that reach it, the fastest first. No file is written, so a
+program started by a test does not see the change.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ CONSTANT = (int, float, str, bytes, bool, tuple, frozenset, type(None))
 
 @dataclass
 class Reached:
-    """What one test runs.
+    """The lines that a test runs.
 
     Attributes:
-        seconds: Its CPU; infinite where it took too much.
-        lines: The lines of the files looked at: file, function, how far below its first.
-        names: What the functions that it enters there speak of.
+        seconds: Its CPU time; infinite if it exceeded the limit.
+        lines: The lines run in the files of interest: file, function, offset in the function.
+        names: The names that the functions it enters use.
     """
 
     seconds: float = 0.0
@@ -58,7 +58,7 @@ class Reached:
 
 
 def forked(work: Callable[[], Any], *, seconds: float | None = None) -> Any:
-    """What a function returns in a fork of this process; None if the fork dies, or takes longer."""
+    """Return a function's result in a fork; None if the fork dies or exceeds its time."""
     here, there = Pipe(duplex=False)
     child = os.fork()
     if child == 0:
@@ -74,12 +74,12 @@ def forked(work: Callable[[], Any], *, seconds: float | None = None) -> Any:
 
 
 def _work_and_leave(work: Callable[[], Any], answer: Connection, seconds: float | None) -> None:
-    try:  # what raises here leaves no answer
+    try:  # an exception means no result
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):
             os.dup2(nothing, stream)
         if seconds is not None:
-            signal.setitimer(signal.ITIMER_PROF, seconds)  # ends the process
+            signal.setitimer(signal.ITIMER_PROF, seconds)  # kills the process
             pages = int(Path("/proc/self/statm").read_text().split()[0])
             most = pages * resource.getpagesize() + SPARE_BYTES
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -89,7 +89,7 @@ def _work_and_leave(work: Callable[[], Any], answer: Connection, seconds: float 
 
 
 def reached(item: pytest.Item) -> Reached:
-    """What a test runs of what is marked, alone: nothing that others have cached."""
+    """Return the instrumented lines that a test runs, without results cached by other tests."""
     _RUN.clear()
     begin = time.process_time()
     has_passed = not any(report.failed for report in runtestprotocol(item, log=False))
@@ -104,11 +104,11 @@ def reached(item: pytest.Item) -> Reached:
     return seen
 
 
-_RUN: set[tuple[str, int]] = set()  # file and line of each statement that a test ran
+_RUN: set[tuple[str, int]] = set()  # file and line of each statement run by a test
 
 
 class _Marked(ast.NodeTransformer):
-    """A file with a mark before every statement of its functions."""
+    """Instruments every statement in a file's functions."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -132,9 +132,9 @@ class _Marked(ast.NodeTransformer):
 
 
 def mark_all(files: Iterable[str]) -> None:
-    """Put marks into loaded modules, which tell what runs at hardly any cost."""
+    """Instrument loaded modules; this costs hardly any time when tests run."""
     for file in files:
-        names_by_function(Path(file))  # here once, and not in the fork of each test
+        names_by_function(Path(file))  # cached here, once, instead of in each test's fork
         space = vars(_module_of(Path(file)))
         space["_RUN"] = _RUN
         for top in ast.parse(Path(file).read_text()).body:
@@ -151,7 +151,7 @@ def _module_of(path: Path) -> ModuleType:
 
 
 def noticed_by(mutant: Mutant, items: list[pytest.Item]) -> str:
-    """The first test that fails with a change, or `UNLOADED`; empty where none does."""
+    """Return the first test that fails with a change, or `UNLOADED`; empty if none fails."""
     try:
         put_in_place(mutant)
     except Exception:  # noqa: BLE001 - whatever a changed table raises
@@ -164,7 +164,7 @@ def noticed_by(mutant: Mutant, items: list[pytest.Item]) -> str:
 
 
 def put_in_place(mutant: Mutant) -> None:
-    """Put a change into a loaded module."""
+    """Apply a change to a loaded module."""
     module = _module_of(mutant.path)
     tree = ast.parse(mutant.text)
     top = next(node for node in tree.body if (node.end_lineno or 0) >= mutant.line)
@@ -185,7 +185,7 @@ def put_in_place(mutant: Mutant) -> None:
 
 
 def _define_again(space: dict[str, Any], definition: ast.FunctionDef | ast.ClassDef) -> None:
-    """Make what a module has defined behave as it is defined now."""
+    """Replace the behaviour of a module's definition with the new definition's."""
     fresh = dict(space)
     exec(compile(ast.Module([definition], []), str(space["__file__"]), "exec"), fresh)
     _graft(space[definition.name], fresh[definition.name], set())
@@ -197,7 +197,7 @@ def _names_of_defaults(function: ast.FunctionDef) -> set[str]:
 
 
 def _run_again(space: dict[str, Any], statement: ast.stmt) -> None:
-    """Run a module's statement once more, and give what it sets to all who imported that."""
+    """Run a module's statement again, and update all modules that imported the names it sets."""
     olds = {name: space.get(name) for name in names_of(statement)}
     exec(compile(ast.Module([statement], []), str(space["__file__"]), "exec"), space)
     for name, old in olds.items():
@@ -209,7 +209,7 @@ def _run_again(space: dict[str, Any], statement: ast.stmt) -> None:
 
 
 def _graft(old: Any, new: Any, done: set[int]) -> None:  # noqa: PLR0912
-    """Make what is old behave as what is new: whoever holds it sees the change."""
+    """Give an old object the behaviour of a new one, for all references to it."""
     if old is new or id(old) in done:
         return
     done.add(id(old))

@@ -1,13 +1,13 @@
-"""Hand every capture on in every way, and go on where the last run ended.
+"""Test every transformation of every capture, and continue where the last run stopped.
 
 `make stranger`, or:
 
     python -m tools.stranger --only hubd        captures whose name begins with this
     python -m tools.stranger --part 1/2         every second capture, for two runs side by side
 
-What passed is noted in a file, and is not run again until gomem or the gate changes. A capture is
-taken in pieces, what takes evidence away first, so that a run that is ended early has seen all of
-them. Exit 1 where one tells otherwise.
+Passed cases are stored in a file, and are not repeated until gomem or the gate changes. Cases run
+in rounds over all captures, starting with transformations that remove evidence, so even an
+interrupted run has seen all captures. Exits with 1 if an answer differs.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from tools.stranger.gate import Case
 
 ROOT = Path(__file__).parents[2]
-PIECES = (12, 12, 12, None)  # ways of each capture, round by round
+PIECES = (12, 12, 12, None)  # transformations of each capture per round
 
 
 class Progress:
-    """What passed under the present code, in a file of JSON lines: the code, then case by case."""
+    """The cases passed by the present code: a file of JSON lines, the code's digest first."""
 
     def __init__(self, path: Path, code: str) -> None:
         lines = path.read_text().splitlines() if path.exists() else []
         known = lines[1:] if lines[:1] == [json.dumps(code)] else []
         self._passed = set()
         for line in known:
-            with suppress(ValueError):  # the end of a run that was killed
+            with suppress(ValueError):  # a line cut off because the run was killed
                 case, said = json.loads(line)
                 if not said:
                     self._passed.add(case)
@@ -71,19 +71,19 @@ class Progress:
 
 
 def name_of(case: Case) -> str:
-    """As the tests are named."""
+    """Return the case's name in the tests."""
     capture, transformation, choice = case
     return "-".join(filter(None, (capture.name, transformation.name, choice)))
 
 
 def code_now() -> str:
-    """A digest of all that an answer depends on."""
+    """Return a digest of everything that an answer depends on."""
     paths = [*(ROOT / "gomem").rglob("*.py"), *(ROOT / "tools/stranger").glob("*.py")]
     return sha256(b"\0".join(path.read_bytes() for path in sorted(paths))).hexdigest()
 
 
 def rounds(captures: Iterable[Path]) -> Iterable[list[Case]]:
-    """The ways of each capture in pieces: of all captures the first piece, then the second."""
+    """Yield the cases in rounds: the first part of each capture's, then the second, and so on."""
     left = {capture: ways_of(capture) for capture in captures}
     for capture, ways in left.items():
         random.Random(capture.name).shuffle(ways)
@@ -95,7 +95,7 @@ def rounds(captures: Iterable[Path]) -> Iterable[list[Case]]:
 
 
 def main() -> None:
-    """Run what has not passed, and print what tells otherwise."""
+    """Run the cases that have not passed, and print those that differ."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -107,7 +107,8 @@ def main() -> None:
     captures = [capture for capture in CAPTURES if capture.name.startswith(options.only)]
     random.Random(0).shuffle(captures)
     path = options.progress or ROOT / f".stranger-{part}-{of}"
-    gc.disable()  # frames have no cycles worth a tenth of the time; what has is looked for below
+    # frames have no cycles worth a tenth of the time; other cycles are collected below
+    gc.disable()
     ran = red = before = 0
     with Progress(path, code_now()) as progress:
         for piece in rounds(captures[part - 1 :: of]):

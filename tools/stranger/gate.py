@@ -1,4 +1,4 @@
-"""The stranger's gate: what each capture tells, however it is handed on, beside what it tells."""
+"""Compares the diagnosis of a transformed capture with the diagnosis of the original."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Case = tuple[Path, "Transformation", str]
 
 
 def ways_of(capture: Path) -> list[Case]:
-    """Every way to hand a capture on: the transformations, and where each can be applied."""
+    """Return all cases of a capture: the transformations, and where each can be applied."""
     files = files_of(capture)
     return [
         (capture, transformation, choice)
@@ -39,7 +39,7 @@ def ways_of(capture: Path) -> list[Case]:
 
 
 def lay_out(handed: Handed, folder: Path) -> gomem.Capture:
-    """Write what is handed on, and read it as its receiver would."""
+    """Write transformed files, and read them like their receiver."""
     paths = {path: folder / path for path in handed.files}
     for path, data in handed.files.items():
         paths[path].parent.mkdir(parents=True, exist_ok=True)
@@ -54,23 +54,23 @@ as_recorded = lru_cache(maxsize=4)(gomem.load)
 
 
 def read_as_handed_on(capture: Path, transformation: Transformation, choice: str) -> gomem.Capture:
-    """The capture, transformed."""
+    """Return the transformed capture."""
     with TemporaryDirectory() as folder:
         return lay_out(transformation.apply(files_of(capture), choice), Path(folder))
 
 
 def unlike(capture: Path, transformation: Transformation, choice: str, memory: Memory) -> list[str]:
-    """Where the capture, handed on in this way, tells otherwise than the same or less.
+    """Return how the diagnosis of a transformed capture contradicts the original's.
 
     Raises:
-        CaptureError: It is no capture any more, and not because its only file was harmed.
+        CaptureError: The transformed capture cannot be read, and not because of the damaged file.
     """
     whole = memory.told(as_recorded(capture))
     try:
         told = memory.told(read_as_handed_on(capture, transformation, choice), whole.moments)
     except CaptureError as nothing_left:
         if transformation.harms and choice in str(nothing_left):
-            return []  # what is left of the only file tells nothing, and that is said
+            return []  # the rest of the only file shows nothing, and gomem says so
         raise
     if transformation.lost is Loss.EVIDENCE:
         said = contradictions(whole, told)

@@ -1,10 +1,10 @@
-"""What was asked before is answered from memory, so that all of the gate can be run.
+"""Caches gomem's answers, so that the whole gate can run.
 
-Most of what is handed on is, once it is read, what was read before: under other dates, out of an
-archive, without one of its files. So a reader that is given the same bytes by the same name, the
-costliest questions about the same rows, and the diagnosis of a capture that was read the same are
-asked once. What is the same is told by all that was asked, pickled: a transformation that changes
-any of it is asked anew. `test_gate.py` holds that memory changes no answer.
+Most transformed captures have the same content as before, once they are read: with other dates,
+from an archive, or without one file. So the cache keeps the results of readers for the same bytes
+and name, of the most expensive functions for the same rows, and of the diagnosis for a capture with
+the same content. The key is the pickled input, so a transformation that changes any input misses
+the cache. `test_gate.py` checks that the cache changes no answer.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from tools.stranger.told import Told
 
 SIDES, FACTS = _Sides.of, facts_of_sides
-MAX_ANSWERS = 5000  # answers: those of a few captures
-NAMES = ("moment", "artefact")  # of a row's file, which say nothing about its memory
+MAX_ANSWERS = 5000  # enough for a few captures
+NAMES = ("moment", "artefact")  # columns with a row's file, which do not affect its memory
 COSTLY = (
     "gomem.capture.load.kind_of",
     "gomem.capture.moment.goroutines_of",
@@ -62,14 +62,15 @@ COSTLY = (
 
 
 class Memory:
-    """Answers by the question and all that it was asked about."""
+    """A cache of answers, by question and input."""
 
     def __init__(self) -> None:
         self._answers: dict[str, Any] = {}
-        self._digests: dict[int, tuple[Any, str]] = {}  # with the answer, whose id it keeps taken
+        # also keeps the answer alive, so that its id stays unique
+        self._digests: dict[int, tuple[Any, str]] = {}
 
     def asked(self, question: str, answer: Callable[[], Any], *about: Any) -> Any:
-        """The answer to a question, from memory if it was asked about the same."""
+        """Return the answer to a question, from the cache if the input is the same."""
         digest = self._digest(question, *about)
         if digest not in self._answers:
             if len(self._answers) >= MAX_ANSWERS:
@@ -79,7 +80,7 @@ class Memory:
         return self._answers[digest]
 
     def of(self, dotted: str) -> Callable[..., Any]:
-        """A function of gomem's that answers from memory."""
+        """Return one of gomem's functions with a cache."""
         module, _, name = dotted.rpartition(".")
         function = getattr(import_module(module), name)
 
@@ -89,7 +90,7 @@ class Memory:
         return remembered
 
     def read(self, kind: Kind, source: Source, **options: Any) -> Any:
-        """As `read_artefact`; what is read stands for itself by its content, not by its bytes."""
+        """Like `read_artefact`; a result's digest is that of its content, not of its bytes."""
 
         def parsed() -> Any:
             return read_artefact(kind, source, **options)
@@ -101,7 +102,7 @@ class Memory:
         return found
 
     def classify(self, mappings: pd.DataFrame, memstats: pd.Series | None) -> ClassifiedMappings:
-        """As `classify_mappings`, whatever the rows' file is called."""
+        """Like `classify_mappings`, ignoring the name of the rows' file."""
         names = {name: mappings[name].iloc[0] for name in NAMES}
         if any((mappings[name] != value).any() for name, value in names.items()):
             return classify_mappings(mappings, memstats)
@@ -117,7 +118,7 @@ class Memory:
     def sides(
         self, moment: Moment, damaged: set[str], known: _Known, *, at_least: bool = False
     ) -> _Sides:
-        """As `_Sides.of`, of a moment that was read before."""
+        """Like `_Sides.of`, for a cached moment."""
         files = [
             (file.source.name, file.kind.name, file.time, file.time_source, file.parsed)
             for file in moment.artefacts
@@ -137,12 +138,12 @@ class Memory:
         marked: Mapping[int, int],
         page_bytes: int | None,
     ) -> MomentFacts:
-        """As `_facts`; the same object for the same, with all that was worked out of it."""
+        """Like `_facts`; returns the same object for the same input, with its cached properties."""
         about = sides, ends, marked, page_bytes
         return self.asked("facts", lambda: FACTS(sides, ends, marked, page_bytes), *about)
 
     def told(self, capture: gomem.Capture, moments: Sequence[str] = ()) -> Told:
-        """As `told_by`: of captures that read the same, the same is told."""
+        """Like `told_by`, cached for captures with the same content."""
         files = [
             (
                 file.source.name,
@@ -163,7 +164,7 @@ class Memory:
         return self.asked("told", told, *about, capture.go_version, moments)
 
     def _stand(self, answer: Any, *about: Any) -> None:
-        """Let an answer that is part of a later question stand for itself by a digest."""
+        """Use a digest of the question for an answer that is input to a later question."""
         if id(answer) not in self._digests:
             self._digests[id(answer)] = answer, self._digest(*about)
 
@@ -185,7 +186,7 @@ class _Pickler(pickle.Pickler):
 
 @contextmanager
 def remembering() -> Iterator[Memory]:
-    """Let gomem answer from memory."""
+    """Cache gomem's answers within the context."""
     memory = Memory()
     with ExitStack() as patches:
         patches.enter_context(patch("gomem.capture.load.read_artefact", memory.read))

@@ -1,38 +1,36 @@
-"""What a diagnosis tells, and whether two tell the same, or one less than the other.
+"""What a diagnosis says, and whether two diagnoses agree, or one says less than the other.
 
-Where nothing was lost, the same must be told: the verdict, every finding in its words, numbers and
-evidence, and every part of every ledger to the byte.
+If nothing was lost, both must say the same: the verdict, every finding with its words, numbers and
+evidence, and every part of every ledger, to the byte.
 
-Where something was lost, less may be told, and nothing that contradicts the whole:
+If something was lost, less may be said, and nothing that contradicts the whole capture:
 
-- No warning of a cause that the whole capture does not have, and none more severe; but where the
-  whole warns of what the collector costs, a cause of that cost may be possible that is not its, and
-  a warning may be graver by one step where the share of the CPU that it rests on moved by less than
-  a tenth.
-- No cause at a moment of which it is more certain than the whole. (A cause is told of the last
-  moment that shows it, so of another one where that moment's files are gone.)
-- Of two warnings that both have, of the same moment and size, the first stays the first.
-- The number of a field of an artefact, and a part of a ledger from the same source, are the same,
-  but for what is left over of a total or inferred, which it says it is: the less is known, the
-  more is left over.
-- A cause explains as many bytes at a moment as before, or it is less certain than before, or the
-  title of one of both says that its size is a bound ("at least", "up to"), and the other's lies
-  within it.
-- What is estimated over all moments or a whole log moves by less than a third; growth that was
-  watched for another length of time, also that of goroutines, by its rate.
-- Growth that the whole saw the end of may be possible where that end is lost.
-- Growth that the whole notes beside goroutines that pile up may be possible where nothing says any
-  more that they do, or nothing as surely, or that they hold as much as grew.
-- A reading of the same moment by another file, so with another value of a field that proves it, is
-  no further off than two files of a moment are, by what was read: of a process that allocates as
-  fast as it can, what is left of two readings moves by more of itself. So are the parts of a ledger
-  by MemStats of another file. What is summed over mappings that were recognised by shape and place
-  moves by less than a tenth.
-- RSS is the same; as another of the kernel's files counts it, to within what they round, or as
-  far as the whole says that these files lie apart; a control group's, which leaves out pages of
-  files that others read first, to within those.
+- No warning of a cause that the whole does not have, and none of a higher severity. But if the
+  whole warns about the cost of GC, another cause of that cost may be possible; and a warning may be
+  one step more severe if the share of CPU behind it changed by less than a tenth.
+- No cause with more confidence than the whole at the same moment. (A cause is reported at the last
+  moment that shows it, so at another one if that moment's files are missing.)
+- If two warnings of the same moment and size are in both, their order stays.
+- A number from a field of an artefact, and a part of a ledger from the same source, stay the same.
+  An exception is a part that is a remainder or inferred, and marked so: the less is known, the
+  larger the remainder.
+- A cause explains the same number of bytes at a moment; or it has less confidence; or a title calls
+  its size a bound ("at least", "up to"), and the other's size is within the bound.
+- An estimate over all moments or a whole log changes by less than a third; growth over another
+  length of time, also of goroutines, is compared by its rate.
+- Growth that ended in the whole may be possible if its end is lost.
+- Growth that the whole attributes to leaking goroutines may be possible if nothing shows the leak
+  any more, or shows it less surely, or shows that they hold as much as grew.
+- A reading of the same moment from another file has other values in the fields that prove it. It
+  may differ as much as two files of a moment do, relative to what was read: if a process allocates
+  as fast as it can, the remainders of two readings differ by more of their own size. The same holds
+  for the parts of a ledger by MemStats of another file. Sums over mappings that were recognised by
+  shape and place change by less than a tenth.
+- RSS stays the same. If it comes from another of the kernel's files, it may differ by rounding, or
+  by as much as these files differ in the whole; a control group's, which excludes file pages that
+  others read first, by the size of those pages.
 
-Findings about the data (`data-*`) are what a loss is told by, so they may come and go.
+Findings about the data (`data-*`) report a loss, so they may appear and disappear.
 """
 
 from __future__ import annotations
@@ -59,12 +57,13 @@ ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "hea
 BY_SHAPE = frozenset({"anonymous-mapping", "native-memory"})
 MOVED, RECOGNISED, READ_AGAIN = 1 / 3, 1 / 10, 1 / 50
 FILE_PARTS = frozenset({"binary", "libraries", "mapped_files", "shared_memory"})
-INFERRED = frozenset({"worst_case_bytes"})  # from RSS, as any of the kernel's files counts it
-SLOPE, WATCHED = "slope", "time watched"  # fields of the evidence of growth
+# derived from RSS, whichever of the kernel's files it is from
+INFERRED = frozenset({"worst_case_bytes"})
+SLOPE, WATCHED = "slope", "time watched"  # fields in the evidence of growth
 SHARE = "fraction"
-LINE = ": line"  # where in a file something stands: a fence around it moves it
-# The ledger's words for what the other parts leave of a total, and for mappings that were
-# recognised by shape and place, which they are by the other files of the moment.
+LINE = ": line"  # a line number in a file; a code fence shifts it
+# The ledger's sources for remainders, and for mappings that were recognised by shape and place with
+# the help of the moment's other files.
 UNCOUNTED = frozenset({"left over", "inferred"})
 LEFT_OVER = ", less the parts"
 FROM_MEMSTATS = "MemStats"
@@ -72,18 +71,18 @@ FROM_MEMSTATS = "MemStats"
 
 @dataclass(frozen=True)
 class Told:
-    """What a diagnosis tells.
+    """What a diagnosis says.
 
     Attributes:
-        moments: Their names, in order.
+        moments: The moments' names, in order.
         verdict: The sentences of the verdict.
-        findings: The findings in their order, as rows; evidence by artefact, field and unit.
+        findings: The findings in order, as rows; evidence by artefact, field and unit.
         ledgers: The ledgers' rows by moment.
         rss: RSS by moment.
-        apart: By how much the kernel's files of a moment differ in RSS, by moment.
-        of_group: The moments at which RSS is the control group's, and the ledger says so.
-        read: The kind of artefact that MemStats are of, by moment.
-        damaged: The files that could not be read whole.
+        apart: The difference in RSS between the kernel's files, by moment.
+        of_group: The moments for which the ledger says that RSS is the control group's.
+        read: The kind of artefact with the MemStats, by moment.
+        damaged: The files that could not be read completely.
     """
 
     moments: tuple[str, ...]
@@ -98,17 +97,17 @@ class Told:
 
 
 def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
-    """What it tells; with the names of the moments in another order of names, in those.
+    """Return what a diagnosis says, with the moments renamed to those of the whole capture.
 
     Args:
         diagnosis: The diagnosis.
-        moments: What the moments are called in the whole capture; their own names, if fewer.
+        moments: The moments' names in the whole capture; their own names, if fewer.
     """
     own = list(diagnosis.capture.by_moment)
     renamed = set(own) - set(moments) and len(own) == len(moments)
     names = dict(zip(own, moments, strict=True)) if renamed else {name: name for name in own}
-    # A file that is called by a plain word, such as smaps, is not told from the word. A command
-    # that writes a file can name it as the capture does, without its folder.
+    # A file named by a plain word, such as smaps, cannot be told from the word. A command that
+    # writes a file can name it without its folder.
     sources = [file.source.name for file in diagnosis.capture.files]
     sources += [name.rpartition("/")[2] for name in sources]
     files = {name: "a file" for name in sources if re.search(r"[./\d]", name)}
@@ -176,7 +175,7 @@ def _finding(
 
 
 def _artefact(path: str) -> str:
-    """Whether it is a file of the capture or a name of ours, and no more: files get renamed."""
+    """Reduce an artefact to whether it is a file or gomem's own name, because files get renamed."""
     return "" if re.search(r"[./\d]|smaps|status|statm", path) else path
 
 
@@ -185,12 +184,12 @@ def _value(value: float | str, words: Callable[[str], str]) -> float | str:
 
 
 def differences(whole: Told, other: Told, *, clock: bool = True) -> list[str]:
-    """How two differ that must tell the same.
+    """Return the differences between two diagnoses that must agree.
 
     Args:
-        whole: What the capture tells as it was recorded.
-        other: What it tells as it was handed on.
-        clock: Whether both know when each file was read; else no skew is told.
+        whole: The diagnosis of the recorded capture.
+        other: The diagnosis of the transformed capture.
+        clock: Whether both know when each file was read; if not, skew is ignored.
     """
     said: list[str] = []
     if whole.moments != other.moments:
@@ -198,7 +197,7 @@ def differences(whole: Told, other: Told, *, clock: bool = True) -> list[str]:
     mine, yours = whole.findings, other.findings
     if not clock:
         mine, yours = _sound(mine), _sound(yours)
-    if len(mine) == len(whole.findings):  # else the verdict may be of the data
+    if len(mine) == len(whole.findings):  # otherwise the verdict can be about the data
         said += _unlike("verdict", whole.verdict, other.verdict)
     codes, others = [*map(_heading, mine)], [*map(_heading, yours)]
     said += _unlike("findings", codes, others)
@@ -214,7 +213,7 @@ def differences(whole: Told, other: Told, *, clock: bool = True) -> list[str]:
 
 
 def _unlike_findings(whole: dict[str, Any], other: dict[str, Any], *, clock: bool) -> list[str]:
-    """Where two findings differ; without the manifest, also in where the release is known from."""
+    """Return where two findings differ; without the manifest, ignore the release's source."""
     pairs = {key: (whole[key], other[key]) for key in whole}
     if not clock:
         mine, yours = pairs["evidence"]
@@ -240,7 +239,7 @@ def _heading(finding: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _bytes(parts: Mapping[str, dict[str, Any]], clock: bool) -> dict[str, tuple[Any, ...]]:
-    """Parts to the byte; how each is known, where both sides' clocks are."""
+    """Return parts to the byte; with clocks, also the source of each."""
     keys = ("bytes", "claimed_bytes", "source") + (("confidence",) if clock else ())
     return {part: tuple(str(row[key]) for key in keys) for part, row in parts.items()}
 
@@ -250,7 +249,7 @@ def _unlike(what: str, whole: Any, other: Any) -> list[str]:
 
 
 def contradictions(whole: Told, less: Told) -> list[str]:
-    """Where one that lost something says what the whole does not."""
+    """Return where the diagnosis of a reduced capture contradicts that of the whole."""
     mine, yours = _sound(whole.findings), _sound(less.findings)
     said = []
     for finding in yours:
@@ -280,7 +279,7 @@ def _too_much(finding: dict[str, Any], known: Sequence[dict[str, Any]]) -> list[
 
 
 def _costs_as_much(finding: dict[str, Any], whole: Sequence[dict[str, Any]]) -> bool:
-    """Whether it is possible, and the whole has another cause of as much of the collector's CPU."""
+    """Whether the finding is possible, and another cause in the whole costs as much GC CPU."""
     if finding["confidence"] != CONFIDENCES[-1] or finding["cpu_fraction"] is None:
         return False
     costs = [other for other in whole if other["cpu_fraction"] is not None]
@@ -290,7 +289,7 @@ def _costs_as_much(finding: dict[str, Any], whole: Sequence[dict[str, Any]]) -> 
 def _is_nobodys(
     finding: dict[str, Any], whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]
 ) -> bool:
-    """Whether it is growth, possible, that the whole gives to goroutines, here less well known."""
+    """Whether it is possible growth that the whole attributes to goroutines, now less certain."""
     if (finding["code"], finding["confidence"]) != (GROWTH, CONFIDENCES[-1]):
         return False
     known, left = (
@@ -304,13 +303,13 @@ def _is_nobodys(
 
 
 def _lost_its_end(finding: dict[str, Any], whole: Told) -> bool:
-    """Whether it is growth, possible, by moments that end before the whole's: it reads them all."""
+    """Whether it is possible growth whose moments end earlier than those of the whole."""
     is_possible = (finding["code"], finding["confidence"]) == (GROWTH, CONFIDENCES[-1])
     return is_possible and finding["moment"] not in (None, *whole.moments[-1:])
 
 
 def _is_at_the_edge(finding: dict[str, Any], known: Sequence[dict[str, Any]]) -> bool:
-    """Whether it is critical, and a warning of the whole rests on nearly the same share of CPU."""
+    """Whether it is critical, and a warning of the whole has nearly the same share of CPU."""
     warned = [other for other in known if other["severity"] == Severity.WARNING]
     if finding["severity"] != Severity.CRITICAL or not warned:
         return False
@@ -319,7 +318,7 @@ def _is_at_the_edge(finding: dict[str, Any], known: Sequence[dict[str, Any]]) ->
 
 
 def _shares(finding: dict[str, Any], other: dict[str, Any]) -> list[tuple[float, float]]:
-    """The fractions that both rest on, by the same field, since whichever moment."""
+    """Return the shares of CPU in both, by field, ignoring the moment they start from."""
     mine, yours = (
         {field.partition(", since")[0]: value for _, field, value, unit in each if unit == SHARE}
         for each in (finding["evidence"], other["evidence"])
@@ -350,7 +349,7 @@ def _unlike_numbers(whole: dict[str, Any], less: dict[str, Any]) -> list[str]:
 
 
 def _alike(finding: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether both explain as many bytes, or, where that is an estimate, nearly as many."""
+    """Whether both explain as many bytes; for an estimate, nearly as many."""
     if not finding["bytes"] or not other["bytes"]:
         return bool(finding["bytes"] == other["bytes"])
     is_of_a_log = finding["moment"] is None and other["moment"] is None
@@ -362,14 +361,14 @@ def _alike(finding: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def _read_again(finding: dict[str, Any], other: dict[str, Any]) -> float:
-    """The most bytes that another file of the moment reads anew of a field; 0 if none does."""
+    """Return the largest change in a field read from another file of the moment; 0 if none."""
     values = {field: value for _, field, value, unit in finding["evidence"] if unit == "B"}
     others = (each for each in other["evidence"] if values.get(each[1], each[2]) != each[2])
     return max((float(value) for _, _, value, _ in others), default=0.0)
 
 
 def _grow_alike(less: dict[str, Any], whole: dict[str, Any]) -> bool:
-    """Whether they were watched for different times, at rates that agree."""
+    """Whether growth over different lengths of time has rates that agree."""
     if less["code"] == LEAK:
         mine, yours = (_of_goroutines(each) for each in (less, whole))
         return bool(mine and yours and abs(mine - yours) <= MOVED * yours)
@@ -382,24 +381,24 @@ def _grow_alike(less: dict[str, Any], whole: dict[str, Any]) -> bool:
 
 
 def _of_goroutines(finding: dict[str, Any]) -> float | None:
-    """What came with goroutines in a second; None where no time is known."""
+    """Return the growth with goroutines per second; None if the time is unknown."""
     seconds = _evidence(finding, WATCHED)
     return float(finding["bytes"] or 0) / seconds if seconds else None
 
 
 def _evidence(finding: dict[str, Any], field: str) -> float | None:
-    """The number of a field of the evidence; None without it."""
+    """Return a field's number in the evidence; None if missing."""
     return next((float(each[2]) for each in finding["evidence"] if each[1] == field), None)
 
 
 def _bounds(finding: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether the title calls its own size a bound, and the other's size lies within it."""
+    """Whether the title calls its size a bound, and the other size is within it."""
     said = bounds_said(finding)
     return said is not None and bool(other["bytes"]) and said[0] <= other["bytes"] <= said[1]
 
 
 def _out_of_order(whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]) -> list[str]:
-    """The first warning is the first of the whole's that is still told as it was."""
+    """Report a warning out of order: the whole's first warning comes first, if it is unchanged."""
     mine, yours = _warnings(whole), _warnings(less)
     kept = [warning for warning in mine if warning in yours]
     if not kept or yours[0] == kept[0] or yours[0] not in mine:
@@ -444,5 +443,5 @@ def _other_ledgers(whole: Told, less: Told) -> list[str]:
 
 
 def _is_left_over(row: Mapping[str, Any]) -> bool:
-    """Whether a part is what others leave, also where all of them are doubtful."""
+    """Whether a part is a remainder of others, even if all of them are doubtful."""
     return row["confidence"] in UNCOUNTED or LEFT_OVER in row["source"]

@@ -1,7 +1,7 @@
-"""What happens to a capture on its way to whoever reads it: copied, packed, pasted, cut.
+"""What happens to a capture on its way to its reader: it is copied, packed, pasted, cut.
 
-A transformation takes the files of a capture, bytes by path, and gives what is handed on. Each says
-what of it is lost; where a capture can be harmed in several places, its choices name them.
+A transformation maps a capture's files (bytes by path) to the files that the reader gets. It says
+what kind of information is lost. If it can be applied in several places, its choices name them.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 Files = dict[str, bytes]
 WIPED, NOON, HOUR = 0, 1_700_000_000, 3600
 BEGAN = datetime.fromtimestamp(NOON, UTC)  # years before the recordings
-LATER = timedelta(hours=9)  # of a zone ahead of UTC
+LATER = timedelta(hours=9)  # of a time zone ahead of UTC
 _EPOCH = datetime.fromtimestamp(0, UTC)
-MIN_LINE = 28  # of a file's lines, the shorter are the program's own and mark a moment
-MIN_CUT = 64  # bytes: the half of a single number is a number, and nobody can tell
+MIN_LINE = 28  # shorter lines of a file are the program's own, and mark a moment
+MIN_CUT = 64  # bytes; half of a single number is still a number, which nobody can tell
 
 
 class Loss(Enum):
-    """What a transformation takes from a capture."""
+    """What a transformation removes from a capture."""
 
     NOTHING = "nothing"
     CLOCK = "when each file was read, which the manifest alone says"
@@ -48,14 +48,14 @@ class Loss(Enum):
 
 @dataclass(frozen=True)
 class Handed:
-    """What is handed on.
+    """The files that the reader gets.
 
     Attributes:
         files: Content by path.
-        release: What its owner says of the Go release, where the capture no longer does.
-        dates: Unix seconds by path; of the others, as they fall.
-        listed: Whether the files are named one by one, and not their folder.
-        at: The path to read, below where the files lie; empty for where they lie.
+        release: The Go release according to the sender, if the capture does not have it.
+        dates: Unix seconds by path; other files have the time of writing.
+        listed: Whether each file is named on the command line, instead of the folder.
+        at: The path to read, relative to the files; empty for the folder itself.
     """
 
     files: Files
@@ -67,14 +67,14 @@ class Handed:
 
 @dataclass(frozen=True)
 class Transformation:
-    """One thing that happens to captures.
+    """Something that happens to captures.
 
     Attributes:
-        name: What it is called.
-        lost: What it takes away.
-        apply: The files and a choice to what is handed on.
-        choices: Where it can be applied to these files; one without a name if it is to all.
-        harms: Whether what is left of a file is damage.
+        name: Its name.
+        lost: What it removes.
+        apply: Maps the files and a choice to the result.
+        choices: Where it can be applied to these files; a nameless choice if to all of them.
+        harms: Whether the rest of a file counts as damaged.
     """
 
     name: str
@@ -92,19 +92,19 @@ def _always(_: Files) -> list[str]:
 
 
 def _untimed_names(files: Files) -> list[str]:
-    """Where no name says when it was, nor which kind it is: else another name takes that away."""
+    """One choice, if no folder's name has a time or a kind, which renaming would lose."""
     folders = moments_of(files)
     is_of_kinds = any(not any(map(stem_of, PurePosixPath(folder).parts)) for folder in folders)
     return [""] if not is_of_kinds and not any(map(time_in_name, folders)) else []
 
 
 def _with_a_clock(files: Files) -> list[str]:
-    """Where each moment says when it was: else a time in a name says what nothing else does."""
+    """The same, if each moment's time is also known, so that a time in a name adds nothing."""
     return _untimed_names(files) if _times(files).keys() >= set(moments_of(files)) else []
 
 
 def _seconds_apart(files: Files) -> list[str]:
-    """The same, where no two moments are of one second."""
+    """The same, if also no two moments are in the same second."""
     if not _with_a_clock(files):
         return []
     seconds = [time.replace(microsecond=0) for time in _named_times(files).values()]
@@ -114,7 +114,7 @@ def _seconds_apart(files: Files) -> list[str]:
 def transformation(
     lost: Loss, choices: Callable[[Files], list[str]] = _always
 ) -> Callable[[Callable[[Files], Handed]], Callable[[Files], Handed]]:
-    """Add a transformation of whole captures to the list."""
+    """Register a transformation of whole captures."""
 
     def add(function: Callable[[Files], Handed]) -> Callable[[Files], Handed]:
         name = function.__name__
@@ -129,7 +129,7 @@ def transformation(
 def harm(
     choices: Callable[[Files], list[str]], *, harms: bool = False
 ) -> Callable[[Callable[[Files, str], Handed]], Callable[[Files, str], Handed]]:
-    """Add a transformation that takes something away, at one of several places."""
+    """Register a transformation that removes something at one of several places."""
 
     def add(function: Callable[[Files, str], Handed]) -> Callable[[Files, str], Handed]:
         name = function.__name__
@@ -141,7 +141,7 @@ def harm(
 
 @lru_cache(maxsize=4)
 def files_of(capture: Path) -> Files:
-    """The files of a capture, a folder or a `.tar.gz`, by their paths in it."""
+    """Return the files of a capture (a folder or a `.tar.gz`), by their path in it."""
     if capture.is_file():
         with tarfile.open(capture) as archive:
             members = [member for member in archive if member.isfile()]
@@ -158,7 +158,7 @@ def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def moments_of(files: Files) -> list[str]:
-    """The folders that are moments, in order."""
+    """Return the folders that are moments, in order."""
     folders = {PurePosixPath(path).parent.as_posix() for path in files} - {"."}
     return sorted(folders, key=natural_key)
 
@@ -168,25 +168,25 @@ def moments_of(files: Files) -> list[str]:
 
 @transformation(Loss.NOTHING)
 def dates_wiped(files: Files) -> Handed:
-    """As some archives and object stores give them back."""
+    """As restored by some archives and object stores."""
     return Handed(files, dates=dict.fromkeys(files, WIPED))
 
 
 @transformation(Loss.NOTHING)
 def dates_alike(files: Files) -> Handed:
-    """As a clone has them."""
+    """As in a clone."""
     return Handed(files, dates=dict.fromkeys(files, NOON))
 
 
 @transformation(Loss.NOTHING)
 def dates_reversed(files: Files) -> Handed:
-    """Hours apart, the first file the newest."""
+    """Hours apart, the first file newest."""
     return Handed(files, dates=_reversed_dates(files))
 
 
 @transformation(Loss.CLOCK)
 def without_manifest(files: Files) -> Handed:
-    """As people collect by hand."""
+    """As collected by hand."""
     return _by_hand(files, files)
 
 
@@ -204,7 +204,7 @@ def without_manifest_dates_reversed(files: Files) -> Handed:
 
 @transformation(Loss.EVIDENCE)
 def without_manifest_and_release(files: Files) -> Handed:
-    """Collected by hand by somebody who does not know the release."""
+    """Collected by hand, by someone who does not know the release."""
     return Handed(_no_manifest(files))
 
 
@@ -213,7 +213,7 @@ def without_manifest_and_release(files: Files) -> Handed:
 
 @transformation(Loss.NOTHING)
 def in_a_folder_of_another_name(files: Files) -> Handed:
-    """The capture's own name means nothing."""
+    """The capture's own name carries no information."""
     return Handed(
         {f"2020-01-01 (copy)/{path}": data for path, data in files.items()}, at="2020-01-01 (copy)"
     )
@@ -221,7 +221,7 @@ def in_a_folder_of_another_name(files: Files) -> Handed:
 
 @transformation(Loss.NOTHING)
 def folders_further_down(files: Files) -> Handed:
-    """Unpacked into a folder, into a folder."""
+    """Unpacked into nested folders."""
     return Handed({f"tmp/api/{path}": data for path, data in files.items()})
 
 
@@ -233,7 +233,7 @@ def folders_further_down_without_manifest(files: Files) -> Handed:
 
 @transformation(Loss.CLOCK, _untimed_names)
 def moments_renamed(files: Files) -> Handed:
-    """Names that say nothing, in the same order."""
+    """Neutral names, in the same order."""
     number = {moment: f"m{n:02}" for n, moment in enumerate(moments_of(files), start=1)}
     renamed = {_moved(path, number): data for path, data in files.items()}
     return _by_hand(renamed, files)
@@ -241,7 +241,7 @@ def moments_renamed(files: Files) -> Handed:
 
 @transformation(Loss.NOTHING)
 def zipped(files: Files) -> Handed:
-    """With the folder in it, as a file manager packs."""
+    """With the folder inside, as a file manager packs it."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in files.items():
@@ -251,7 +251,7 @@ def zipped(files: Files) -> Handed:
 
 @transformation(Loss.NOTHING)
 def tarred(files: Files) -> Handed:
-    """`tar czf`, with the folder in it."""
+    """`tar czf`, with the folder inside."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for path, data in files.items():
@@ -287,13 +287,13 @@ def flattened_by_microseconds(files: Files) -> Handed:
 
 @transformation(Loss.CLOCK, _with_a_clock)
 def flattened_by_local_time(files: Files) -> Handed:
-    """`smaps-20231115-071320.123456`: of a zone that nothing names, hours ahead."""
+    """`smaps-20231115-071320.123456`: in an unknown time zone, hours ahead."""
     return _flat_by_time(files, lambda time: (time + LATER).strftime("%Y%m%d-%H%M%S.%f"))
 
 
 @transformation(Loss.EVIDENCE, _seconds_apart)
 def flattened_by_seconds(files: Files) -> Handed:
-    """`smaps-1700000090`: what was finer is gone, and with it up to a second of each interval."""
+    """`smaps-1700000090`: fractions are lost, so each interval is off by up to a second."""
     return _flat_by_time(files, lambda time: str(int(time.timestamp())))
 
 
@@ -312,7 +312,7 @@ def flattened_and_listed(files: Files) -> Handed:
 
 @transformation(Loss.NOTHING)
 def compressed(files: Files) -> Handed:
-    """`gzip -r`, which leaves what is compressed already."""
+    """`gzip -r`, which skips files that are compressed already."""
     return Handed(
         {
             path if path.endswith(".gz") else f"{path}.gz": data
@@ -323,7 +323,7 @@ def compressed(files: Files) -> Handed:
     )
 
 
-# Text that went through an editor, a terminal or an issue
+# Text that passed through an editor, a terminal or an issue
 
 
 @transformation(Loss.NOTHING)
@@ -334,7 +334,7 @@ def line_ends_of_windows(files: Files) -> Handed:
 
 @transformation(Loss.NOTHING)
 def byte_order_marks(files: Files) -> Handed:
-    """As some editors put before UTF-8."""
+    """As added by some editors."""
     return _each_text(files, lambda text: b"\xef\xbb\xbf" + text)
 
 
@@ -346,7 +346,7 @@ def in_fences(files: Files) -> Handed:
 
 @transformation(Loss.NOTHING)
 def in_fences_with_words(files: Files) -> Handed:
-    """Pasted into an issue, with a sentence before it; a lone number has none, or is not read."""
+    """Pasted into an issue after a sentence; a lone number has none, or it would not be read."""
     head, end = b"Here it is:\n\n```text\n", b"```\n\nThanks!\n"
     return _each_text(
         files,
@@ -367,7 +367,7 @@ def indented(files: Files) -> Handed:
     return _each_text(files, lambda text: re.sub(rb"(?m)^(?!\Z)", b"    ", text), manifest=False)
 
 
-# Files that do not belong
+# Unrelated files
 
 
 @transformation(Loss.NOTHING)
@@ -378,20 +378,20 @@ def a_readme_beside(files: Files) -> Handed:
 
 @transformation(Loss.NOTHING)
 def an_empty_file_beside(files: Files) -> Handed:
-    """A redirection whose command failed."""
+    """From a redirection whose command failed."""
     return Handed(files | {f"{moment}/notes.txt": b"" for moment in moments_of(files)})
 
 
 @transformation(Loss.NOTHING)
 def a_page_beside(files: Files) -> Handed:
-    """What a proxy answered."""
+    """An error page of a proxy."""
     page = b"<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>\n"
     return Handed(files | {f"{moment}/trace": page for moment in moments_of(files)})
 
 
 @transformation(Loss.NOTHING)
 def a_page_of_metrics_beside(files: Files) -> Handed:
-    """What is scraped of the machine: in Prometheus text, and of no process."""
+    """Prometheus metrics of the machine, not of a process."""
     page = b"""\
 # HELP node_load1 1m load average.
 # TYPE node_load1 gauge
@@ -403,16 +403,16 @@ node_memory_MemAvailable_bytes 6.7108864e+09
     return Handed(files | {f"{moment}/node.prom": page for moment in moments_of(files)})
 
 
-# What is lost
+# Losses
 
 
 def _artefacts(files: Files) -> list[str]:
-    """One path of each file name, in the last moment that has it."""
+    """Return one path for each file name, in the last moment that has it."""
     return list({PurePosixPath(path).name: path for path in _in_order(files)}.values())
 
 
 def _names(files: Files) -> list[str]:
-    """The names of the files that several moments have, beside others."""
+    """Return the names of files that several moments have, if they have others, too."""
     names = [PurePosixPath(path).name for path in _in_order(files)]
     return sorted({name for name in names if 1 < names.count(name) < len(names)})
 
@@ -429,14 +429,14 @@ def one_left_out(files: Files, path: str) -> Handed:
 
 @harm(_names)
 def one_kind_left_out(files: Files, name: str) -> Handed:
-    """A file that was collected at no moment."""
+    """A file that was not collected at any moment."""
     kept = {path: data for path, data in files.items() if PurePosixPath(path).name != name}
     return _by_hand(kept, files)
 
 
 @harm(lambda files: moments_of(files) if len(moments_of(files)) > 1 else [])
 def one_moment_left_out(files: Files, moment: str) -> Handed:
-    """A moment at which nobody looked."""
+    """A moment without any files."""
     kept = {
         path: data
         for path, data in files.items()
@@ -451,7 +451,7 @@ def _cuttable(files: Files) -> list[str]:
 
 @harm(_cuttable, harms=True)
 def one_cut_short(files: Files, path: str) -> Handed:
-    """A disk that was full, a connection that broke: in the middle of a line."""
+    """A full disk or a broken connection: the file ends in the middle of a line."""
     return Handed(files | {path: _cut(files[path])})
 
 
@@ -459,25 +459,25 @@ _MAPPING = re.compile(rb"(?m)^[0-9a-f]+-[0-9a-f]+ ")
 
 
 def _several_smaps(files: Files) -> list[str]:
-    """The last of several smaps: the others show what such a file ends with."""
+    """The last of several smaps; the others show what such a file ends with."""
     smaps = [path for path in _in_order(files) if re.split(r"[/.-]", path)[-1] == "smaps"]
     return smaps[-1:] if len(smaps) > 1 else []
 
 
 @harm(_several_smaps, harms=True)
 def one_cut_between_mappings(files: Files, path: str) -> Handed:
-    """The same, where the kernel's pieces of a file end."""
+    """The same, at the boundary of one of the kernel's reads."""
     half = len(files[path]) // 2
     begins = [match.start() for match in _MAPPING.finditer(files[path])]
     return Handed(files | {path: files[path][: min(begins, key=lambda at: abs(at - half))]})
 
 
 def _cut(data: bytes) -> bytes:
-    """About its first half; of text, to the middle of a line that shows that it is cut.
+    """Cut a file to about its first half; text, to the middle of a line that shows the cut.
 
-    That is one with kB, or one of a log, the collector's where it has any: of a line of the
-    program's own nobody knows how long it was. Between two mappings of a smaps, or behind what is
-    read of a status, nothing in the file tells: there the kernel's other sums do, or nothing is
+    Such a line is one with kB, or a line of a log, preferably of the GC's: the length of a
+    program's own line is unknown. Between two mappings of a smaps, or after the fields read from a
+    status, the file itself does not show the cut: there the kernel's other sums do, or nothing is
     lost.
     """
     half = len(data) // 2
@@ -503,7 +503,7 @@ def _no_manifest(files: Files) -> Files:
 
 
 def _by_hand(changed: Files, files: Files, **how: Mapping[str, int]) -> Handed:
-    """Without a manifest; its owner still knows the release."""
+    """Remove the manifest; the sender still knows the release."""
     release = json.loads(files[MANIFEST])["go_version"] if MANIFEST in files else None
     kept = _no_manifest(changed)
     return Handed(
@@ -537,14 +537,14 @@ def _flat_by_time(files: Files, stamp: Callable[[datetime], str]) -> Handed:
 
 
 def _named_times(files: Files) -> dict[str, datetime]:
-    """What a clock years behind says of each moment, as far apart as they were."""
+    """Return each moment's time by a clock years behind, with the true intervals."""
     times = _times(files)
     first = min(times.values(), default=BEGAN)
     return {moment: BEGAN + (times[moment] - first) for moment in moments_of(files)}
 
 
 def _times(files: Files) -> dict[str, datetime]:
-    """When each moment was, where the manifest or a profile says so, to the microsecond."""
+    """Return each moment's time to the microsecond, if the manifest or a profile has it."""
     if MANIFEST in files:
         moments = json.loads(files[MANIFEST])["moments"]
         entries = [entry for moment in moments for entry in moment["artefacts"].values()]
@@ -567,13 +567,13 @@ def _time_of(profile: bytes) -> datetime | None:
 
 
 def _with_stem(name: str, stem: str) -> str:
-    """`heap-0007.pb.gz`; the names of a cgroup's files have dots of their own."""
+    """`heap-0007.pb.gz`; the names of a cgroup's files contain dots themselves."""
     first, dot, rest = name.partition(".")
     return f"{name}-{stem}" if name.startswith("memory.") else f"{first}-{stem}{dot}{rest}"
 
 
 def _each_text(files: Files, change: Callable[[bytes], bytes], *, manifest: bool = True) -> Handed:
-    """Each file that is text, changed; the manifest, which nobody pastes, only if it is meant."""
+    """Change each text file; the manifest, which nobody pastes, only if requested."""
     return Handed(
         {
             path: change(data) if _is_text(data) and (manifest or path != MANIFEST) else data

@@ -1,4 +1,4 @@
-"""What a profile is about: what was profiled, under which release, and how much of it there is."""
+"""What a profile is about: what was profiled, under which Go release, with which totals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GOROOT = re.compile(
 
 
 def kind_of(profile: Profile) -> str:
-    """What was profiled; see `Profile.kind`."""
+    """Return what was profiled; see `Profile.kind`."""
     types = tuple(profile.sample_type_names)
     if profile.printed is not None:
         return _kind_of_printed(profile)
@@ -53,10 +53,10 @@ def kind_of(profile: Profile) -> str:
 
 
 def _has_references(columns: PprofColumns) -> bool:
-    """Whether its stacks are references, as cloudwego/goref writes them from a process's memory.
+    """Whether the stacks are chains of references, as written by cloudwego/goref.
 
     The frames are variables, fields and map entries, with their types: `cache (map[string][]uint8)`
-    or `$mapval. ([]uint8)`. They have no address, file, line or mapping, and nothing was sampled.
+    or `$mapval. ([]uint8)`. They have no address, file, line or mapping. Nothing is sampled.
     """
     functions, locations = columns.functions, columns.locations
     strings = columns.strings
@@ -69,7 +69,7 @@ def _has_references(columns: PprofColumns) -> bool:
 
 
 def _kind_of_printed(profile: Profile) -> str:
-    """By the sample types that were printed; their bytes alone do not say what they are."""
+    """Return the kind, by the printed sample types; a unit alone, such as bytes, is not enough."""
     if profile.is_difference:
         return "difference"
     types = profile.sample_type_names
@@ -78,7 +78,7 @@ def _kind_of_printed(profile: Profile) -> str:
 
 
 def _kind_of_contention(profile: Profile) -> str:
-    """Mutex profiles name who let others wait, at the unlock; block profiles who waited."""
+    """Tell mutex profiles, whose stacks end in an unlock, from block profiles."""
     top = profile.top_rows()
     leaves = [name for name, flat in zip(top.function, top.flat.tolist(), strict=True) if flat]
     if not leaves:
@@ -87,9 +87,9 @@ def _kind_of_contention(profile: Profile) -> str:
 
 
 def release_in(columns: PprofColumns) -> str | None:
-    """The Go release that a profile's paths name."""
-    # The standard library's files lie under the GOROOT of the release that built the program,
-    # unless it was built with -trimpath or its GOROOT is called otherwise.
+    """Return the Go release found in a profile's file paths; None if there is none."""
+    # The standard library's files are below the GOROOT of the release that built the program,
+    # unless it was built with -trimpath or its GOROOT has another name.
     for file in dict.fromkeys(function_files(columns)):
         match = _GOROOT.search(file)
         if match:
@@ -98,7 +98,7 @@ def release_in(columns: PprofColumns) -> str | None:
 
 
 def html_of(profile: Profile) -> str:
-    """What a notebook shows of a profile: its kind, its totals and its time."""
+    """Return a profile's kind, totals and time as HTML, for a notebook."""
     rows = ""
     for kind in profile.sample_types:
         total = profile.total(kind.type)

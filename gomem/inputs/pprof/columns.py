@@ -1,4 +1,4 @@
-"""A pprof profile as columns: what is read from one, filtered, compared and written back."""
+"""A pprof profile as columns: the parser's result, which is then filtered, compared and written."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ IntArray = NDArray[np.int64]
 RowArray = NDArray[np.int32]
 # A location as plain values: mapping, address, folded, and its lines (function, number, column).
 Location = tuple[int, int, bool, "Sequence[tuple[int, int, int]]"]
-BASE_UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}  # by what profiles call them
+BASE_UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}  # by the producers' names
 
 
 def offsets_of(counts: NDArray[Any] | list[int]) -> IntArray:
-    """Where each of some runs begins, laid end to end, and the end of the last."""
+    """Return the offset of each run if the runs are concatenated, and the end of the last run."""
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 
 
 def matrix(rows: Sequence[Any], width: int) -> IntArray:
-    """Rows of so many whole numbers, which may be none, as an array."""
+    """Return rows of `width` integers as an array; rows may be empty."""
     return np.array(rows, np.int64).reshape(-1, width)
 
 
 def rows_of(table: Labels | Mappings | Functions) -> Iterator[tuple[int, ...]]:
-    """A table's rows as plain values, in the order of its fields."""
+    """Yield a table's rows as plain values, in the order of its fields."""
     columns = (getattr(table, field.name).tolist() for field in fields(table))
     return zip(*columns, strict=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """What a number of a sample counts, and in which unit, as the producer names both."""
+    """What a sample's value counts, and its unit, both as the producer names them."""
 
     type: str
     unit: str
 
 
-NO_TYPE = ValueType("", "")  # of a profile that does not say
+NO_TYPE = ValueType("", "")  # if the profile does not say
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Labels of samples, a row each, by sample; `key`, `text` and `unit` are strings."""
+    """Labels, a row each, sorted by sample; `key`, `text` and `unit` index the strings."""
 
     sample: RowArray
     key: RowArray
@@ -57,7 +57,7 @@ class Labels:
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, ...]] = ()) -> Labels:
-        """Those of rows in the order of the fields."""
+        """Build the table from rows of its fields, in order."""
         table = matrix(rows, 5)
         sample, key, text, unit = (table[:, column].astype(np.int32) for column in (0, 1, 2, 4))
         return cls(sample, key, text, table[:, 3].copy(), unit)
@@ -65,7 +65,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Mappings:
-    """Mapped files; `file` and `build_id` are strings, addresses and offsets are bytes."""
+    """Mapped files; `file` and `build_id` index the strings; addresses and offsets are in bytes."""
 
     id: IntArray
     start: NDArray[np.uint64]
@@ -80,7 +80,7 @@ class Mappings:
 
     @classmethod
     def of(cls, rows: Sequence[tuple[Any, ...]] = ()) -> Mappings:
-        """Those of rows in the order of the fields but for the ids, which are from 1."""
+        """Build the table from rows of its fields without the ids, which count from 1."""
         kinds: tuple[Any, ...] = (*[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
         columns = (np.array([row[n] for row in rows], kind) for n, kind in enumerate(kinds))
         return cls(np.arange(1, len(rows) + 1), *columns)
@@ -88,10 +88,10 @@ class Mappings:
 
 @dataclass(frozen=True, slots=True)
 class Locations:
-    """Places in the code; location i has the lines `line_offsets[i]` to `line_offsets[i + 1]`.
+    """Locations in the code; location i has the lines `line_offsets[i]` to `line_offsets[i + 1]`.
 
-    The lines are calls inlined into one another, innermost first: `line_function` is a row of
-    the functions, `line_number` and `line_column` are of its file.
+    The lines are inlined calls, innermost first. `line_function` indexes the functions;
+    `line_number` and `line_column` refer to the function's file.
     """
 
     id: IntArray
@@ -105,7 +105,7 @@ class Locations:
 
     @classmethod
     def of(cls, rows: Sequence[Location]) -> Locations:
-        """Those of rows as `entries` has them, with ids from 1."""
+        """Build the table from rows like those of `entries`, with ids from 1."""
         lines = matrix([line for row in rows for line in row[3]], 3)
         return cls(
             id=np.arange(1, len(rows) + 1),
@@ -119,7 +119,7 @@ class Locations:
         )
 
     def entries(self) -> Iterator[Location]:
-        """Each location's mapping, address, folded, and its lines: function, number, column."""
+        """Yield each location's mapping, address, folded, and lines: function, number, column."""
         offsets = self.line_offsets.tolist()
         columns = (self.line_function, self.line_number, self.line_column)
         lines = list(zip(*(column.tolist() for column in columns), strict=True))
@@ -130,7 +130,7 @@ class Locations:
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """Functions; `name`, `system_name` and `file` are strings."""
+    """Functions; `name`, `system_name` and `file` index the strings."""
 
     id: IntArray
     name: RowArray
@@ -140,7 +140,7 @@ class Functions:
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, ...]]) -> Functions:
-        """Those of rows in the order of the fields but for the ids, which are from 1."""
+        """Build the table from rows of its fields without the ids, which count from 1."""
         table = matrix(rows, 4)
         name, system_name, file = (table[:, column].astype(np.int32) for column in range(3))
         return cls(np.arange(1, len(table) + 1), name, system_name, file, table[:, 3].copy())
@@ -148,10 +148,10 @@ class Functions:
 
 @dataclass(frozen=True, slots=True)
 class PprofColumns:
-    """A profile, one array a field."""
+    """A profile, as columns."""
 
     sample_types: tuple[ValueType, ...]  # what each column of `value` counts
-    value: IntArray  # samples by sample types, in the units of `sample_types`
+    value: IntArray  # a row per sample, a column per sample type, in the units of `sample_types`
     stack_offsets: IntArray  # sample i has the stack `stack_offsets[i]` to `stack_offsets[i + 1]`
     stack: RowArray  # rows of `locations`, leaf first
     labels: Labels
@@ -159,10 +159,10 @@ class PprofColumns:
     functions: Functions
     mappings: Mappings
     strings: list[str]
-    time_nanos: int = 0  # when it was taken, in nanoseconds since 1970, 0 if it does not say
-    duration_nanos: int = 0  # for how long, 0 if it does not say
+    time_nanos: int = 0  # time of the profile, in nanoseconds since 1970; 0 if unknown
+    duration_nanos: int = 0  # 0 if unknown
     period_type: ValueType = NO_TYPE
-    period: int = 0  # events between samples, in the unit of `period_type`; 0 if it does not say
+    period: int = 0  # events between samples, in the unit of `period_type`; 0 if unknown
     default_sample_type: str = ""
     comments: tuple[str, ...] = ()
     doc_url: str = ""
@@ -171,8 +171,8 @@ class PprofColumns:
 
 
 def object_sizes(columns: PprofColumns) -> tuple[IntArray, NDArray[np.bool_]]:
-    """The numeric label `bytes` of each sample, 0 without one, and whether it has one."""
-    # In Go's heap profiles it is the size of an object.
+    """Return each sample's numeric label `bytes`, 0 without it, and whether it has the label."""
+    # In Go's heap profiles, the label is the size of an object.
     sizes, known = np.zeros(len(columns.value), np.int64), np.zeros(len(columns.value), np.bool_)
     if "bytes" in columns.strings:
         labels = columns.labels

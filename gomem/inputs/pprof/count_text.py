@@ -2,10 +2,10 @@
 
 Written by    Go's runtime/pprof, in printCountProfile.
 Quirks        A record is `count @ 0x…`, then its labels (since Go 1.10), then its frames. The
-              largest count comes first. The header has the sum of all counts, which shows whether a
-              text was cut.
+              largest count comes first. The header has the sum of all counts, which shows whether
+              the text is complete.
               The runtime's own innermost frames, where goroutines wait, have an address but no
-              line. A profile in protobuf has their names; this text does not.
+              line. A protobuf profile has their names.
               Since Go 1.21, the addresses of inlined calls are those of their callers.
 Pasted        People leave out the header, or all but the largest records. If the header is there,
               it still has the total. Markdown turns each line's `#` into a heading, and copying
@@ -49,14 +49,14 @@ NO_HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class CountText:
-    """A profile of counts in text."""
+    """A count profile in text form."""
 
     columns: PprofColumns
-    total: int | None  # how many its header counts, its records or more; None without a header
+    total: int | None  # sum in the header, not less than the records' sum; None without a header
 
 
 def _unbroken(lines: list[bytes], first: int) -> Iterator[tuple[int, bytes]]:
-    """Lines as they were before a terminal broke them, each with the number that it begins at."""
+    """Rejoin lines broken by a terminal; yields each with the number of its first line."""
     number, whole = first, b""
     for at, line in enumerate(lines, start=first):
         if line.strip() and _goes_on(whole, line):
@@ -70,7 +70,7 @@ def _unbroken(lines: list[bytes], first: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _goes_on(line: bytes, behind: bytes) -> bool:
-    """Whether a line ends within a record's addresses or a frame, and the next one goes on."""
+    """Whether a line ends inside a record's addresses or a frame, and the next one continues it."""
     if _RECORD.fullmatch(line.strip()):
         return _ADDRESSES.fullmatch(behind) is not None
     said = line.strip()
@@ -79,15 +79,16 @@ def _goes_on(line: bytes, behind: bytes) -> bool:
 
 
 def looks_like_count_text(data: bytes) -> bool:
-    """Whether it begins with the header of such a profile, or with a record and its frames."""
+    """Whether a text begins with the header of a count profile, or with a record and its frames."""
     return _HEADER.match(data) is not None or _HEADLESS.match(data) is not None
 
 
 def parse_count_text(data: bytes, *, source: str) -> tuple[CountText, list[Damage]]:
-    """Read a profile of counts in text, and what could not be read.
+    """Parse a count profile in text form; returns it and the damage.
 
-    Records that count less than the header says are damage: the text is an excerpt. FormatError
-    where it does not begin with the header of such a profile, nor with a record and its frames.
+    If the records' sum is less than the header's, the text is an excerpt, which counts as damage.
+    Raises FormatError if the text begins neither with the header of a count profile nor with a
+    record and its frames.
     """
     reader = _CountReader(data, source)
     return reader.read(), reader.damage
@@ -116,7 +117,7 @@ class _CountReader(TextReader):
         return CountText(self._columns(header[1].decode()), total)
 
     def _take(self, line: bytes, number: int) -> None:
-        """Take a line of a record, or a record's first."""
+        """Parse a line: a record, or a line of the current record."""
         if record := _RECORD.fullmatch(line):
             self.begin(record[2], (int(record[1]),))
         elif self.values and (frame := self.frame(line)) is not None:
@@ -132,7 +133,7 @@ class _CountReader(TextReader):
 
     @staticmethod
     def frame(line: bytes) -> tuple[int, Frame | None] | None:
-        """A frame's address and place, with or without its `#`."""
+        """Parse a frame's address and place, with or without the leading `#`."""
         return frame_of(b"# " + line if line.startswith(b"0x") else line)
 
     def _columns(self, name: str) -> PprofColumns:
@@ -144,7 +145,7 @@ class _CountReader(TextReader):
         return self.columns((counts,), value, Labels.of(rows), counts, 1)
 
     def _label(self, text: bytes) -> None:
-        """Labels of the record before, as the runtime prints them: a JSON object of texts."""
+        """Add the current record's labels; the runtime prints them as a JSON object of strings."""
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):

@@ -28,7 +28,7 @@ _LINE = re.compile(r"(.+?)[ \t]+(-?[0-9]{1,18})\s*")
 def parse_folded(
     data: bytes, *, source: str, sample_type: ValueType
 ) -> tuple[PprofColumns, list[Damage]]:
-    """Read folded stacks as a profile of one sample type; FormatError where there is no stack."""
+    """Parse folded stacks as a profile of one sample type; raises FormatError without any stack."""
     reader = TextReader(data, source, strings={"": 0})
     for number, text in enumerate(lines_of(data), start=1):
         line = _LINE.fullmatch(text)
@@ -47,9 +47,9 @@ def parse_folded(
 
 
 def write_folded(stacks: Iterable[tuple[tuple[str, ...], int]]) -> str:
-    """Write stacks, innermost frame first, with their numbers; equal ones are added up."""
-    # A semicolon in a frame's name becomes a colon, a line break its escape: the format has no way
-    # to write one.
+    """Write stacks, innermost frame first, with their values; equal stacks are added up."""
+    # In a frame's name, a semicolon becomes a colon, and a line break is escaped, because the
+    # format cannot represent them.
     sums: dict[str, int] = {}
     for frames, value in stacks:
         line = ";".join(printable(frame).replace(";", ":") for frame in reversed(frames))

@@ -1,4 +1,4 @@
-"""A pprof profile as frames: what it holds, and what the engine in `calls` has counted."""
+"""A pprof profile as pandas frames: its contents, and the results of the engine in `calls`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.calls.graph import Edges, Frames
     from gomem.inputs.pprof.columns import PprofColumns, ValueType
 
-# The columns of `samples` that every profile has; before them stands one for each sample type.
+# The columns of `samples` that every profile has, after a column for each sample type.
 SAMPLES = (
     Column("frames", "int64", "count", "Frames of the stack, inlined calls among them."),
     Column("object_bytes", "Int64", "B", "The label `bytes`: in Go's heap profiles, object size."),
@@ -102,7 +102,7 @@ TAGS = (
 
 
 def samples_table(columns: PprofColumns) -> pd.DataFrame:
-    """A row per sample: a column for each sample type, and those of `SAMPLES`."""
+    """A row per sample: a column for each sample type, then those of `SAMPLES`."""
     names = value_names(columns.sample_types)
     table: dict[str, Any] = dict(zip(names, columns.value.T, strict=True))
     # A location without lines is one frame.
@@ -177,7 +177,7 @@ def labels_table(columns: PprofColumns) -> pd.DataFrame:
 
 
 def edges_table(edges: Edges, names: list[str]) -> pd.DataFrame:
-    """Calls between nodes of some names, the largest first; see `EDGES`."""
+    """Return the calls between nodes, largest first; see `EDGES`. `names` has the nodes' names."""
     largest_first = np.argsort(-np.abs(edges.weight), kind="stable")
     table: dict[str, Any] = {name: column[largest_first] for name, column in vars(edges).items()}
     for name in ("caller", "callee"):
@@ -186,7 +186,7 @@ def edges_table(edges: Edges, names: list[str]) -> pd.DataFrame:
 
 
 def traces_table(frames: Frames, names: list[str], weights: NDArray[np.int64]) -> pd.DataFrame:
-    """Frames of nodes of some names with their sample's weight; see `TRACES`."""
+    """Return frames with their sample's weight; see `TRACES`. `names` has the nodes' names."""
     first = np.ones(len(frames.sample), np.bool_)
     first[1:] = frames.sample[1:] != frames.sample[:-1]
     start = np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
@@ -201,7 +201,7 @@ def traces_table(frames: Frames, names: list[str], weights: NDArray[np.int64]) -
 
 
 def value_names(sample_types: Sequence[ValueType]) -> list[str]:
-    """Column names of the sample types: their own, with the unit where two have the same."""
+    """Return column names for the sample types; duplicates get the unit as a suffix."""
     types = [kind.type for kind in sample_types]
     reserved = {column.name for column in SAMPLES}
     return [
@@ -217,14 +217,14 @@ def _texts(columns: PprofColumns, indices: NDArray[np.int32]) -> list[str]:
 
 
 def _chosen(strings: NDArray[Any], index: NDArray[np.int32]) -> NDArray[Any]:
-    """Strings by index; None for 0, which is how a profile leaves a string out."""
+    """Return strings by index; None for index 0, which means that the profile has none."""
     texts = strings[index]
     texts[index == 0] = None
     return texts
 
 
 def _categories(texts: list[str], row: NDArray[np.int32]) -> pd.Categorical:
-    """A text of each row's function; missing where it is not known."""
+    """Return a text of each row's function; missing if the function is unknown."""
     import pandas as pd
 
     distinct = list(dict.fromkeys(text for text in texts if text))

@@ -1,8 +1,8 @@
-"""The MemStats that end a heap profile in text: `# Name = number`, one a line.
+"""The MemStats at the end of a heap profile in text form: `# Name = number`, one per line.
 
 Printed by    writeHeap, in runtime/pprof/pprof.go.
-Quirks        `Stack = a / b` is in use and taken from the system; PauseNs and PauseEnd are rings in
-              brackets; MaxRSS, since Go 1.15, is no field of MemStats.
+Quirks        `Stack = a / b` is StackInuse / StackSys. PauseNs and PauseEnd are ring buffers in
+              brackets. MaxRSS, since Go 1.15, is not a field of MemStats.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _STATED = re.compile(
     rb"|false)|runtime\.MemStats)"
 )
 MEMSTATS = b"# runtime.MemStats"
-LAST_OF_ALL = "NumGC"  # of the MemStats that every release writes, near their end
+LAST_OF_ALL = "NumGC"  # near the end of the MemStats, in every release
 
 
 def memstats_of(data: bytes, *, source: str) -> bytes:
-    """The MemStats at the end of a text, as JSON that `parse_memstats` reads; else FormatError."""
+    """Return a text's MemStats as JSON for `parse_memstats`; raises FormatError without any."""
     memstats = memstats_json(stats_of(data.partition(MEMSTATS)[2]))
     if memstats is None:
         what = "a heap profile in text without MemStats at its end: it is cut"
@@ -40,7 +40,7 @@ def memstats_of(data: bytes, *, source: str) -> bytes:
 
 
 def torn_lines(tail: bytes, source: str, *, first: int) -> Iterator[Damage]:
-    """The lines that hold no number, but for the last of a text that is cut; `first` is theirs."""
+    """Yield damage for malformed lines; `first` is the first line's number."""
     *lines, _ = tail.split(b"\n")
     for number, line in enumerate(lines, start=first):
         said = line.strip()
@@ -50,10 +50,11 @@ def torn_lines(tail: bytes, source: str, *, first: int) -> Iterator[Damage]:
 
 
 def stats_of(tail: bytes) -> dict[str, Any]:
-    """The numbers by name; `Stack = a / b` is in use and taken from the system."""
+    """Return the numbers by name; `Stack = a / b` is StackInuse / StackSys."""
     stats = _stats_of(tail.splitlines())
     is_cut = LAST_OF_ALL not in stats and not tail.endswith(b"\n")
-    return _stats_of(tail.splitlines()[:-1]) if is_cut else stats  # a number is cut, too
+    # the last number is incomplete, too
+    return _stats_of(tail.splitlines()[:-1]) if is_cut else stats
 
 
 def _stats_of(lines: list[bytes]) -> dict[str, Any]:

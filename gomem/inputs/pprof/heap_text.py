@@ -1,6 +1,6 @@
 """The text form of a heap profile: `/debug/pprof/heap?debug=1`.
 
-Written by    Go's runtime/pprof; until Go 1.7 also without `debug=1`. tcmalloc writes it, too.
+Written by    Go's runtime/pprof; until Go 1.7 also without `debug=1`. tcmalloc writes it as well.
 Described in  the runtime's runtime/pprof/pprof.go, in writeHeap and printStackRecord.
 Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / rate)) objects.
               The header prints twice the rate.
@@ -10,9 +10,10 @@ Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / r
               The runtime's own innermost frames have an address but no line.
               The order of the records has changed between releases, and the header's sums differ
               from the sums of the records. If a paste has only the header, its sums become a sample
-              without a stack. If an excerpt has only some records, so does the rest of the sums.
-              MemStats follow; they were read before the profile. Since Go 1.15 the peak RSS
-              follows, too.
+              without a stack. If an excerpt has only some of the records, the rest of the sums
+              becomes such a sample.
+              MemStats follow, although they were read before the profile; since Go 1.15, also the
+              peak RSS.
 """
 
 from __future__ import annotations
@@ -63,10 +64,10 @@ _RECORD = re.compile(
 _FRAME = re.compile(
     rb"#[\t ]+0x([0-9a-f]{1,16})(?:[\t ]+(.+)\+0x[0-9a-f]+[\t ]+(.*):(\d{1,9}))?\s*"
 )
-# The last line of a text that is cut within the file: its function's name is whole.
+# The last line, if the text ends inside the file's path: the function's name is complete.
 _FRAME_OF_CUT = re.compile(rb"#[\t ]+0x([0-9a-f]{1,16})[\t ]+(.+)\+0x[0-9a-f]+[\t ]+[^\t ]*\s*")
 
-# Records that somebody pasted without the header: the rate is the default, as far as they say.
+# Records pasted without the header; the default rate is assumed.
 _RECORDS = re.compile(
     rb"\s*-?\d{1,18}: *-?\d{1,18} *\[ *-?\d{1,18}: *-?\d{1,18} *\] @(?: *0x[0-9a-f]{1,16})+ *\r?\n"
     rb"#[\t ]+0x[0-9a-f]{1,16}[\t ]+\S+\+0x[0-9a-f]"
@@ -81,27 +82,27 @@ SAMPLE_TYPES = tuple(
     for word in ("alloc", "inuse")
     for what, unit in (("objects", "count"), ("space", "bytes"))
 )
-MAX_COUNT = 2**63  # what no count may reach
+MAX_COUNT = 2**63  # counts must be below it
 
 Frame = tuple[bytes, bytes, int]  # function, file, line
 
 
 @dataclass(frozen=True)
 class HeapText:
-    """A heap profile in text."""
+    """A heap profile in text form."""
 
-    columns: PprofColumns  # the profile, its values scaled to what the samples stand for
-    memstats: bytes | None  # the MemStats after it, as JSON; None if there are none
-    max_rss_bytes: int | None  # the peak RSS after it; None if there is none
+    columns: PprofColumns  # the profile, with scaled values (estimates, not raw samples)
+    memstats: bytes | None  # the MemStats at its end, as JSON; None if there are none
+    max_rss_bytes: int | None  # the peak RSS at its end; None if there is none
 
 
 def looks_like_heap_text(data: bytes) -> bool:
-    """Whether it begins with the header of a heap profile in text, or with one of its records."""
+    """Whether a text begins with the header of a heap profile, or with one of its records."""
     return _HEADER.match(data) is not None or _RECORDS.match(data) is not None
 
 
 def heap_text_in(data: bytes) -> bytes | None:
-    """The heap profile in text that a file is, or that somebody pasted there; None without one."""
+    """Return the heap profile in text form that a file consists of or contains; None if none."""
     if looks_like_heap_text(data):
         return data
     texts = (text.data for text in plain_texts(data))
@@ -109,11 +110,11 @@ def heap_text_in(data: bytes) -> bytes | None:
 
 
 def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]]:
-    """Read a heap profile in text with the MemStats at its end, and what could not be read.
+    """Parse a heap profile in text form, with the MemStats at its end; returns it and the damage.
 
-    The profile has four sample types as in protobuf, its values scaled up and truncated as the
-    runtime does it there, its innermost frames in the runtime left out as there. A text without
-    its end is damage; FormatError where it does not begin with the header of such a profile.
+    The result is like the protobuf profile: four sample types, values scaled up and truncated as by
+    the runtime, without the runtime's own innermost frames. A text without its end counts as
+    damage. Raises FormatError if it does not begin with the header or a record of a heap profile.
     """
     if _RECORDS.match(data) is None:
         reader = _HeapReader(data, source)
@@ -121,22 +122,22 @@ def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]
     what = "begins without its header: the default rate is assumed, and records may be missing"
     reader = _HeapReader(ASSUMED_HEADER + data.lstrip(), source)
     text = reader.read()
-    # Where it ends is told by bytes, of which the header has some.
+    # That the text is cut is reported at a byte offset, which would include the assumed header.
     others = (place for place in reader.damage if not place.where.startswith("byte"))
     return text, [Damage(source, "line 1", what), *others]
 
 
 @dataclass
 class TextReader:
-    """One text being read; equal stacks, locations, functions and strings are kept once."""
+    """The state of a text parser; equal stacks, locations, functions and strings are kept once."""
 
     data: bytes
     source: str
     damage: list[Damage] = field(default_factory=list)
     values: list[tuple[int, ...]] = field(default_factory=list)
     stacks: list[list[int]] = field(default_factory=list)
-    addresses: list[int] = field(default_factory=list)  # of the record that is being read
-    frames: list[tuple[int, Frame | None]] = field(default_factory=list)  # of the same
+    addresses: list[int] = field(default_factory=list)  # of the current record
+    frames: list[tuple[int, Frame | None]] = field(default_factory=list)  # of the current record
     locations: dict[tuple[int, tuple[Frame, ...]], int] = field(default_factory=dict)
     functions: dict[tuple[bytes, bytes], int] = field(default_factory=dict)
     strings: dict[str, int] = field(
@@ -144,13 +145,13 @@ class TextReader:
     )
 
     def begin(self, addresses: bytes, values: tuple[int, ...]) -> None:
-        """Take a record, with the addresses as it has them; the lines below it are its frames."""
+        """Begin a record with its addresses; the lines below it are its frames."""
         self.close()
         self.addresses, self.frames = [int(address, 16) for address in addresses.split()], []
         self.values.append(values)
 
     def close(self) -> None:
-        """Make a stack of a record's addresses and of what the lines below it say of them."""
+        """Finish the current record: make a stack of its addresses and frames."""
         if len(self.stacks) == len(self.values):
             return
         located: list[tuple[int, tuple[Frame, ...]]] = [(pc - 1, ()) for pc in self.addresses]
@@ -159,13 +160,13 @@ class TextReader:
         self.stacks.append([self.location(*place) for place in located])
 
     def location(self, address: int, frames: tuple[Frame, ...]) -> int:
-        """The row of a place in the code, by its address and the lines there, innermost first."""
+        """Return the index of a location, given its address and its frames, innermost first."""
         for name, file, _ in frames:
             self.functions.setdefault((name, file), len(self.functions))
         return self.locations.setdefault((max(address, 0), frames), len(self.locations))
 
     def string(self, text: str) -> int:
-        """The row of a text among the profile's strings."""
+        """Return the index of a string in the profile's string table."""
         return self.strings.setdefault(text, len(self.strings))
 
     def columns(
@@ -176,7 +177,7 @@ class TextReader:
         period_type: ValueType = NO_TYPE,
         period: int = 0,
     ) -> PprofColumns:
-        """All that was read, as a profile."""
+        """Return everything that was parsed, as a profile."""
         return PprofColumns(
             sample_types=sample_types,
             value=value,
@@ -211,7 +212,7 @@ class TextReader:
 
 
 def frame_of(line: bytes) -> tuple[int, Frame | None] | None:
-    """What a line below a record says: an address, and its function if that is named."""
+    """Parse a line below a record: an address, and its frame unless it is nameless."""
     frame = _FRAME.fullmatch(line) if line.startswith(b"#") else None
     if frame is None:
         return None
@@ -220,13 +221,13 @@ def frame_of(line: bytes) -> tuple[int, Frame | None] | None:
 
 
 def cut_frame_of(line: bytes) -> tuple[int, Frame] | None:
-    """The same of a line that is cut within its file, of which the function is whole."""
+    """Parse such a line if it ends inside the file's path, after the complete function name."""
     cut = _FRAME_OF_CUT.fullmatch(line)
     return None if cut is None else (int(cut[1], 16), (cut[2], b"", 0))
 
 
 class _HeapReader(TextReader):
-    _is_cut = False  # whether it ends before its MemStats do
+    _is_cut = False  # whether the text ends before the end of its MemStats
 
     def read(self) -> HeapText:
         records, _, tail = self.data.partition(MEMSTATS)
@@ -257,9 +258,10 @@ class _HeapReader(TextReader):
         return header
 
     def _only_in_header(self) -> tuple[int, ...] | None:
-        """The header's sums less what records say, of a text that is cut; None if nothing is left.
+        """Return the sums in the header that no record accounts for; None if there are none.
 
-        Of a whole text the two differ: then only sums that no record says anything of count.
+        If the text is cut, these are the header's sums minus those of the records. In a whole text
+        the two differ anyway, so only sums for which all records are 0 are returned.
         """
         sums = _HEADER_SUMS.match(self.data)
         if sums is None:
@@ -283,13 +285,13 @@ class _HeapReader(TextReader):
 
     @property
     def _rate(self) -> int:
-        """MemProfileRate, 1 where the values are not sampled."""
+        """MemProfileRate; 1 if the values are not sampled."""
         if self._header[1] == b"heapprofile":
             return 1
         return int(self._header[2] or 0) // (2 if self._header[1] == b"heap" else 1)
 
     def _records(self, records: bytes) -> Iterator[re.Match[bytes]]:
-        """Records; the frames below one are taken as they come."""
+        """Yield the records, and collect the frames below each."""
         below = records[self._header.end() :]
         first = records[: self._header.end()].count(b"\n") + 1
         for number, line in enumerate(below.split(b"\n"), start=first):
@@ -324,7 +326,7 @@ class _HeapReader(TextReader):
         return replace(columns, locations=locations, mappings=mappings)
 
     def _mapped(self) -> list[Mapped]:
-        """The memory map behind the records, as C++ programs write it."""
+        """The memory map after the records, as C++ programs write it."""
         places = (self.data.find(b"\n" + sentinel) for sentinel in SENTINELS)
         begin = max(places)
         return mapped_in(self.data[begin:]) if begin >= 0 else []
@@ -333,9 +335,10 @@ class _HeapReader(TextReader):
 def _located(
     addresses: list[int], frames: list[tuple[int, Frame | None]]
 ) -> list[tuple[int, tuple[Frame, ...]]]:
-    """Give each address its lines, innermost first."""
-    # The frames follow the addresses, but for those that the runtime hides at either end. An
-    # address that comes k times in a row (recursion) shares out the lines of its run evenly.
+    """Assign frames to addresses; frames of an address are innermost first."""
+    # Frames are in the order of the addresses, but those that the runtime hides at either end are
+    # missing. If an address is repeated k times in a row (recursion), its frames are divided
+    # evenly.
     located: list[tuple[int, tuple[Frame, ...]]] = []
     place = frame = 0
     while frame < len(frames):
@@ -361,14 +364,14 @@ def _located(
 
 
 def _bound(count: int, size: int, rate: int) -> int:
-    """What so many sampled objects of a size stand for, at most: the scale is 1 + rate / mean."""
+    """Return an upper bound for a record's scaled values: the scale is at most 1 + rate / mean."""
     if not count or not size:
         return max(count, size)
     return max(size + rate * count, count + rate * count * count // size)
 
 
 def _scaled(raw: np.ndarray, rate: int) -> np.ndarray:
-    """What sampled objects and bytes stand for, cut to whole numbers as the runtime cuts them."""
+    """Scale sampled objects and bytes to estimates, truncated to integers as in the runtime."""
     if rate <= 1:
         return raw
     count, size = raw.astype(np.float64).T
@@ -379,7 +382,7 @@ def _scaled(raw: np.ndarray, rate: int) -> np.ndarray:
 
 
 def _size_labels(raw: np.ndarray) -> Labels:
-    """The size of each record's objects, as the label `bytes` of protobuf has it."""
+    """Return the object size of each record, as the label `bytes` of the protobuf form."""
     count = np.where(raw[:, 0] != 0, raw[:, 0], raw[:, 2])
     size = np.where(raw[:, 0] != 0, raw[:, 1], raw[:, 3])
     sample = np.flatnonzero(count)

@@ -1,10 +1,10 @@
-"""The memory map at the end of a legacy text profile: which file each address belongs to.
+"""The memory map at the end of a legacy text profile: the file of each address.
 
 Written by    tcmalloc, after `MAPPED_LIBRARIES:`, as /proc/self/maps; other C++ servers, after
               `--- Memory map: ---`, as `00400000-00fcb000: $source/server`, preceded by a line
               `source=/home`.
 Described in  google/pprof, profile/legacy_profile.go.
-Quirks        Only executable parts of a file count. Adjacent parts of one file are one mapping.
+Quirks        Only executable segments of a file count. Adjacent ones of a file are one mapping.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Mapped:
 
 
 def mapped_in(text: bytes) -> list[Mapped]:
-    """What a memory map says of executed files, the program itself first."""
+    """Parse a memory map: the executable mappings of files, the program first."""
     found: list[Mapped] = []
     settings: dict[str, str] = {}
     for line in lines_of(text):
@@ -84,7 +84,7 @@ def _is_program(file: str) -> bool:
 
 
 def mappings_of(mapped: list[Mapped], string: Callable[[str], int]) -> Mappings:
-    """The same as a profile's mappings; `string` numbers texts."""
+    """Return these as a profile's mappings; `string` returns the index of a text."""
     return Mappings.of(
         [
             (
@@ -104,7 +104,7 @@ def mappings_of(mapped: list[Mapped], string: Callable[[str], int]) -> Mappings:
 
 
 def placed(addresses: NDArray[np.uint64], mapped: list[Mapped]) -> NDArray[np.int32]:
-    """Of each address the first mapping that it lies in; -1 if in none."""
+    """Return the first mapping that contains each address; -1 if there is none."""
     found = np.full(len(addresses), -1, np.int32)
     for row, mapping in reversed(list(enumerate(mapped))):
         limit = np.uint64(min(mapping.limit, 2**64 - 1))

@@ -2,12 +2,12 @@
 
 Written by    Go's runtime/pprof and net/http/pprof, and by many other profilers.
 Described in  github.com/google/pprof, proto/profile.proto.
-Quirks        Go writes the string table last, after everything that refers to it.
-              Samples, locations and functions come in any order, with ids in any numbering.
+Quirks        Go writes the string table last, after all references to it.
+              Samples, locations and functions come in any order, with arbitrary ids.
               One location has a line for each inlined call, innermost first.
               Go packs repeated numbers only when there are more than two.
               A delta profile (`?seconds=N`) has negative values.
-              Strings need not be UTF-8; other bytes are escaped.
+              Strings need not be UTF-8; gomem escapes other bytes.
 
 The protobuf decoder splits a profile into its messages. NumPy then decodes all messages of one type
 at once. Tables refer to each other by row index, where -1 means none. Strings are indices into
@@ -44,24 +44,24 @@ if TYPE_CHECKING:
 
     from gomem.inputs.pprof.columns import IntArray, RowArray
 
-START_BYTES = 1 << 16  # how much of a file `starts_like_pprof` looks at
+START_BYTES = 1 << 16  # bytes of a file that `starts_like_pprof` looks at
 START_FIELDS = 32
 
 
 def parse_pprof(data: bytes, *, source: str) -> tuple[PprofColumns, list[Damage]]:
-    """Read a decompressed profile: base columns, and what of it could not be read.
+    """Parse a decompressed profile; returns its columns and the damage.
 
-    Lines without their function and locations without their mapping are damage, and stay in the
-    stacks. FormatError where it is no profile, or not a whole one: it is cut, its samples do not
-    fit its sample types, or they name locations or strings that it does not hold.
+    Lines whose function is missing and locations whose mapping is missing count as damage, and stay
+    in the stacks. Raises FormatError if the data is not a complete profile: it is cut, its samples
+    do not match its sample types, or they refer to missing locations or strings.
     """
     return _Reader(data, source).columns()
 
 
 def starts_like_pprof(data: bytes) -> bool:
-    """Whether decompressed bytes begin as a profile does, even if they are cut short."""
-    # Text, archives and executables do not pass: every field must be one of profile.proto's, with
-    # its wire type, and the first messages must themselves be what their field says.
+    """Whether decompressed bytes begin like a profile, even if they are cut."""
+    # Text, archives and executables do not pass: every field must be in profile.proto, with its
+    # wire type, and the first messages must match the type of their field.
     messages: set[int] = set()
     count = texts = 0
     try:
@@ -89,7 +89,7 @@ def starts_like_pprof(data: bytes) -> bool:
 
 
 def _reads_as(message: bytes, number: int) -> bool:
-    """Whether a message has only the fields that its type has."""
+    """Whether a message has only fields of its type."""
     wanted = schema.MESSAGE_FIELDS[number]
     try:
         return all(kind in wanted.get(field, ()) for field, kind, *_ in walk(message))
@@ -98,7 +98,7 @@ def _reads_as(message: bytes, number: int) -> bool:
 
 
 def _is_cut_after(data: bytes, offset: int) -> bool:
-    """Whether the field that could not be read begins as one of profile.proto's and is cut."""
+    """Whether the unreadable field starts like a field of profile.proto, and is cut."""
     if offset + 1 >= len(data):
         return True
     tag = data[offset]
@@ -106,7 +106,7 @@ def _is_cut_after(data: bytes, offset: int) -> bool:
 
 
 class _Reader:
-    """One profile being read: its top level split, and its faults given their place."""
+    """A profile being parsed: its top level is split, and errors get their position in the file."""
 
     def __init__(self, data: bytes, source: str) -> None:
         self.data = data
@@ -124,7 +124,8 @@ class _Reader:
         if not self.strings or self.strings[0]:
             raise self._error("", "its string table does not begin with an empty string")
         if "" in self.strings[1:] and top.count(schema.TIME_NANOS) > 1:
-            # Each begins its strings with an empty one; the second's would be taken for others.
+            # Two profiles in one file: each begins with an empty string, and the string indices of
+            # the second would be misread.
             place = f"byte {top.place(schema.TIME_NANOS, 1)}"
             raise self._error(place, "a second profile in one file; separate them")
         sample_types = self._value_types(schema.SAMPLE_TYPE)
@@ -149,7 +150,7 @@ class _Reader:
         return columns, self.damage
 
     def _header(self) -> dict[str, Any]:
-        """The fields that a profile has once, and its comments."""
+        """Return the profile's singular fields, and its comments."""
         texts = ("default_sample_type", "doc_url", "drop_frames", "keep_frames")
         numbers = ("time_nanos", "duration_nanos", "period")
         found = {name: self.top.one(schema.PROFILE[name][0]) for name in (*numbers, *texts)}
@@ -198,7 +199,7 @@ class _Reader:
     def _missing(
         self, word: str, missing: NDArray[np.bool_], named: IntArray, location: IntArray
     ) -> None:
-        """Note locations whose function or mapping the profile does not hold."""
+        """Record damage for locations whose function or mapping is missing."""
         count = int(np.count_nonzero(missing))
         if count:
             first = int(np.argmax(missing))
@@ -207,7 +208,7 @@ class _Reader:
             self.damage.append(Damage(self.source, "locations", what))
 
     def _ids(self, number: int, ids: IntArray) -> IntArray:
-        """Check that ids are there and tell rows apart."""
+        """Check that ids are present and unique."""
         if not (ids == np.arange(1, len(ids) + 1)).all():
             if not ids.all():
                 row = int(np.argmin(ids != 0))
@@ -220,7 +221,7 @@ class _Reader:
         return ids
 
     def _value_types(self, number: int) -> tuple[ValueType, ...]:
-        """Types and units; the few that there are are protobuf's to read, if they are whole."""
+        """Return types and units; protobuf parses them, as there are few, if they are complete."""
         pairs = [schema.value_type(part) for part in self.top.parts(number)]
         table = len(self.strings)
         if not all(pair and min(pair) >= 0 and max(pair) < table for pair in pairs):
@@ -263,7 +264,7 @@ class _Reader:
         return self.strings[index]
 
     def _error_at(self, number: int, row: int, what: str) -> FormatError:
-        """The error for the row-th message of a field, with its place in the file."""
+        """Return the error for a field's message number `row`, with its position in the file."""
         return self._error(f"byte {self.top.place(number, row)}", what)
 
     def _error(self, where: str, what: str) -> FormatError:
@@ -271,11 +272,11 @@ class _Reader:
 
 
 def _decoded(parts: Sequence[bytes]) -> list[str]:
-    """Texts; bytes that are not UTF-8 become escapes."""
+    """Decode texts; bytes that are not UTF-8 are escaped."""
     try:
         texts = b"\0".join(parts).decode().split("\0")
     except UnicodeDecodeError:
         texts = []
-    if len(texts) == len(parts):  # none has a zero in it
+    if len(texts) == len(parts):  # no text contains a zero byte
         return texts
     return [part.decode("utf-8", "backslashreplace") for part in parts]

@@ -1,4 +1,4 @@
-"""A profile, from a file or bytes to a `Profile`: protobuf, legacy text, folded stacks."""
+"""Reads a file or bytes as a `Profile`: protobuf, legacy text, folded stacks, pprof's output."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PROFILE_KINDS = ("pprof", "heap_text", "count_text", "pprof_text")
 
 
 def read_pprof(readable: Readable) -> Profile:
-    """Read a pprof profile of any kind, compressed or not, or one of heap or counts in text.
+    """Read a pprof profile, compressed or not, in protobuf or in the text form of heaps and counts.
 
-    What `go tool pprof` printed of one is read, too: see `Profile.printed`.
+    Also reads the output of `go tool pprof`; see `Profile.printed`.
 
-    FormatError where it is no profile, or not a whole one.
+    Raises FormatError if it is not a complete profile.
     """
     source = open_source(readable)
     in_text = _read_text(source, source.data)
@@ -42,14 +42,14 @@ def read_pprof(readable: Readable) -> Profile:
         pasted = (_read_text(source, text) or _read_printed(source, text) for text in texts)
         for profile in filter(None, pasted):
             return profile
-        for cause in source.damage:  # the bytes before the profile's own end
+        for cause in source.damage:  # damage to the file itself is the cause
             raise FormatError(source.name, cause.where, cause.what) from error
         name_another(source, "a pprof profile", PROFILE_KINDS, refused=True)
         raise
     if not columns.drop_frames:
         return Profile(source.name, columns, (*source.damage, *damage))
     kept = columns
-    try:  # leave out what the profile asks to leave out; a pattern that RE2 refuses is damage
+    try:  # apply the profile's `drop_frames`; a pattern that RE2 rejects is damage
         kept = drop_uninteresting(columns)
     except ValueError as error:
         what = text("{}; all frames stay", Quoted(error))
@@ -60,8 +60,8 @@ def read_pprof(readable: Readable) -> Profile:
 def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "count") -> Profile:
     """Read folded stacks, such as `main.main;main.work 120`, as a profile.
 
-    What the numbers count, and their unit, the format does not say. FormatError where there is no
-    stack in it.
+    The format does not say what the numbers count, or in which unit; `sample_type` and `unit` do.
+    Raises FormatError if there is no stack.
     """
     source = open_source(readable)
     kind = ValueType(sample_type, unit)
@@ -70,7 +70,7 @@ def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "c
 
 
 def _read_text(source: Source, data: bytes) -> Profile | None:
-    """The profile in text that a file is by these bytes of it; None if they are none."""
+    """Return the profile in text form that a file contains; None if there is none."""
     if looks_like_heap_text(data):
         return _read_heap_text(source)
     if looks_like_count_text(data):
@@ -80,7 +80,7 @@ def _read_text(source: Source, data: bytes) -> Profile | None:
 
 
 def _read_printed(source: Source, data: bytes) -> Profile | None:
-    """The profile that `go tool pprof` printed, if a file is that by these bytes of it."""
+    """Return the profile that `go tool pprof` printed into a file; None if there is none."""
     if not looks_like_printed(data):
         return None
     found, damaged, _ = read_plain(source, looks_like_printed, parse_printed)

@@ -19,16 +19,17 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 ALL_FOLLOWED = "references are followed, not sampled: the numbers are exact"
-CUT_OFF = 0.5  # what a number has lost on average that was cut to a whole one
-SMALL_COUNT = 100  # objects: below, a size is better had from the bytes than from bytes / objects
-# A bucket is Go's if the count behind it gives its two numbers back. Both were cut to whole
-# numbers, and the size of a bucket without its exact size is known to the same precision.
+CUT_OFF = 0.5  # mean loss of a number by truncation
+# objects; below it, derive an object's size from the bytes alone, not from bytes / objects
+SMALL_COUNT = 100
+# A bucket is Go's if the number of sampled objects reproduces both of its values. Both values are
+# truncated, and so is the object size of a bucket without an exact size.
 COUNT_TOLERANCE = 0.02
 BYTES_TOLERANCE = 2.0
 
 
 def sampling_of(profile: Profile, sample_type: str) -> Sampling | str:
-    """Recover what was seen behind each sample of one of a heap profile's types, or say why not."""
+    """Recover the sampled objects behind each value of a heap profile; else return why not."""
     if profile.printed is not None:
         return profile.printed.note(profile.sample_type(sample_type))
     reason = _not_sampled(profile, sample_type)
@@ -59,7 +60,7 @@ def _spread(part: FloatArray, there: NDArray[np.int64], samples: int) -> FloatAr
 
 
 def _not_sampled(profile: Profile, sample_type: str) -> str:
-    """Why a sample type's numbers have no sampling error that is known; empty if they have."""
+    """Return why a sample type has no known sampling error; empty if it has one."""
     if profile.kind not in {"heap", "allocs"}:
         is_sampled = f"a {profile.kind} profile is not sampled by allocated bytes"
         return ALL_FOLLOWED if profile.kind == "references" else is_sampled
@@ -79,10 +80,10 @@ def _not_sampled(profile: Profile, sample_type: str) -> str:
 def _counts(
     objects: FloatArray, space: FloatArray, exact: FloatArray, rate: float
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Object size and objects seen of each bucket, and whether these explain its numbers."""
-    # The label `bytes` is the exact size since Go 1.12, and missing before 1.27 where all of a
-    # bucket's objects are gone. From 1.9 to 1.11 it is the quotient of numbers cut to whole ones,
-    # which is far off where the objects are few; there the size is had back from the bytes alone.
+    """Return each bucket's object size and sampled objects, and whether they explain its values."""
+    # The label `bytes` is the exact size since Go 1.12, but before 1.27 it is missing if all
+    # objects of a bucket are gone. From 1.9 to 1.11, it is a quotient of truncated values, which is
+    # far off for few objects; for these, the size is derived from the bytes alone.
     labelled = np.where(exact > 0, exact, 1.0)
     count = np.rint(space / (labelled * scale_of(labelled, rate)))
     fits = (exact > 0) & _explains((objects, space), labelled, count, rate, BYTES_TOLERANCE)
@@ -95,7 +96,7 @@ def _counts(
 
 
 def _sizes_of_few(objects: FloatArray, space: FloatArray, rate: float) -> FloatArray:
-    """Sizes for which some whole count gives back both numbers, else the quotient."""
+    """Return sizes for which some integer count reproduces both values, else the quotient."""
     size = space / objects
     settled = np.zeros(len(size), np.bool_)
     guess = np.rint(objects / scale_of(size, rate))
@@ -111,7 +112,7 @@ def _sizes_of_few(objects: FloatArray, space: FloatArray, rate: float) -> FloatA
 
 
 def _size_seen_as(space: FloatArray, rate: float) -> FloatArray:
-    """The object size s that stands for s / (1 - exp(-s / rate)) bytes when seen once."""
+    """Return the object size s with s / (1 - exp(-s / rate)) = space: one sampled object."""
     low, high = np.full(len(space), 1.0), np.maximum(space, 2.0)
     for _ in range(60):
         middle = (low + high) / 2
@@ -127,7 +128,7 @@ def _explains(
     rate: float,
     bytes_tolerance: float | FloatArray,
 ) -> NDArray[np.bool_]:
-    """Whether so many objects of such a size, seen, become a bucket's objects and bytes."""
+    """Whether `count` sampled objects of a size scale to a bucket's objects and bytes."""
     objects, space = bucket
     scaled = count * scale_of(size, rate)
     off_bytes = np.abs(scaled * size - space) <= bytes_tolerance + 1e-9 * space

@@ -1,4 +1,4 @@
-"""Who allocates, and how sure is a sampled number? See `statistics/sampling.py` for the latter."""
+"""Allocation sites, with the sampling error of their values; see `statistics/sampling.py`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SITES = (
 
 @dataclass(frozen=True)
 class Bounds:
-    """The 95 % intervals of some sums, rounded outwards; NaN where nothing was seen."""
+    """95 % intervals of sums, rounded outwards; NaN if nothing was sampled."""
 
     low: FloatArray
     high: FloatArray
@@ -51,24 +51,24 @@ class Bounds:
 
 @dataclass(frozen=True, repr=False)
 class AllocationSites(Answer):
-    """Who has most of one sample type, in pprof's order.
+    """The largest sites of one sample type, in pprof's order.
 
-    Rows are kept as columns, one entry a site, and become a frame when one is asked for: a command
-    that prints twenty of them needs no pandas.
+    Rows are stored as columns, one entry per site, and become a frame on request: a command that
+    prints twenty rows does not need pandas.
 
     Attributes:
-        sample_type: Which, such as `inuse_space`.
+        sample_type: The sample type, such as `inuse_space`.
         unit: Its unit, as the profile declares it.
-        total: The whole profile's.
+        total: The total of the whole profile.
         function: Function, line, file or package, as pprof prints it.
-        flat: Allocated there, in the unit.
-        flat_bounds: Between which the truth lies in 95 of 100 cases.
-        cum: Allocated there or in what it called.
-        cum_bounds: The same of cum.
-        note: Why there are no intervals; empty where there are.
-        row_name: What a row is, one of `ROW_NAMES`; the frame's first column is called so.
-        total_is_derived: Whether no line of a pasted table says the total: it follows from shares.
-        printed_shares: Of a pasted table: the share of each row's flat as it is printed.
+        flat: Allocated by the site itself, in the unit.
+        flat_bounds: The 95 % intervals of flat.
+        cum: Allocated by the site and the functions that it called.
+        cum_bounds: The 95 % intervals of cum.
+        note: Why there are no intervals; empty if there are.
+        row_name: What a row is, one of `ROW_NAMES`; also the name of the frame's first column.
+        total_is_derived: Whether a pasted table has no total, so that it is derived from shares.
+        printed_shares: For a pasted table: the printed share of each row's flat.
     """
 
     sample_type: str
@@ -91,7 +91,7 @@ class AllocationSites(Answer):
     def top(self) -> pd.DataFrame:
         """A row per site; see `SITES`, with the unit of the sample type.
 
-        The first column is named for what a row is: `function`, `file`, `line`, `package`, …
+        The first column is named after the granularity: `function`, `file`, `line`, `package`, …
         """
         values = dict(zip(_NAMES, self._columns(), strict=True))
         for name in _BOUNDS:
@@ -103,11 +103,11 @@ class AllocationSites(Answer):
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The names in `SITES`."""
+        """The column names in `SITES`."""
         return _NAMES
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The same as plain values by column; None where a bound is unknown."""
+        """Yield the rows as dicts of plain values; None if a bound is unknown."""
         columns = (np.asarray(column, dtype=object).tolist() for column in self._columns())
         for values in zip(*columns, strict=True):
             row = dict(zip(_NAMES, values, strict=True))
@@ -116,7 +116,7 @@ class AllocationSites(Answer):
             yield row
 
     def _columns(self) -> tuple[Any, ...]:
-        """In the order of `SITES`."""
+        """The values in the order of `SITES`."""
         whole = self.total or np.nan
         shares = self.flat / whole
         for row, name in enumerate(self.function):
@@ -127,13 +127,13 @@ class AllocationSites(Answer):
 
 
 def sites_named(granularity: str) -> tuple[Column, ...]:
-    """`SITES` with the name of what a row is."""
+    """Return `SITES` with the first column named after the granularity."""
     return _sites_in("", ROW_NAMES.get(granularity, "function"))
 
 
 @cache
 def _sites_in(unit: str, row_name: str) -> tuple[Column, ...]:
-    """`SITES` with the unit of a sample type's values, and with the name of what a row is."""
+    """Return `SITES` with the unit of a sample type, and the first column named `row_name`."""
     in_unit = {"int64": unit, "Int64": unit}
     first, *others = SITES
     return (
@@ -154,10 +154,10 @@ def top_sites(
     *,
     cum: bool = False,
 ) -> AllocationSites:
-    """Find who has the most, and between which bounds the truth lies in 95 of 100 cases.
+    """Return the largest sites, with 95 % intervals.
 
-    Only sampled heap profiles have intervals. Without a sample type it is the default one, without
-    n all rows; see `Profile.top` for what a row stands for, and for errors.
+    Only sampled heap profiles have intervals. `sample_type` None means the default one, `n` None
+    all rows; see `Profile.top` for the granularity, and for errors.
     """
     wanted: object = n
     if wanted is not None and (isinstance(wanted, bool) or not hasattr(wanted, "__index__")):
@@ -191,7 +191,7 @@ def top_sites(
 
 
 def _bounds(sums: IntArray, behind: list[FloatArray]) -> Bounds:
-    """The intervals of sums, by the same sums of `Sampling.parts`; unknown where there are none."""
+    """Return the intervals of sums, given the same sums of `Sampling.parts`; else NaN."""
     if not behind:
         unknown = np.full(len(sums), np.nan)
         return Bounds(unknown, unknown)

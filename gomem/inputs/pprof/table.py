@@ -1,7 +1,7 @@
-"""A pprof profile: its frames, its views as in `go tool pprof`, its parts and differences.
+"""A pprof profile: its frames, its views as in `go tool pprof`, filters and differences.
 
 Values keep the unit that the profile declares: bytes, counts, or nanoseconds in CPU, block and
-mutex profiles. They are whole numbers and add up exactly.
+mutex profiles. They are integers, so sums are exact.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ class Profile(WithDamage):
     """A pprof profile.
 
     Attributes:
-        source: What it was read from: as a rule, a path.
+        source: Where it was read from, usually a path.
         columns: Its fields as arrays.
-        damaged: What of it could not be read.
-        memstats: The MemStats that a heap profile in text ends with.
-        max_rss_bytes: The peak RSS that such a text ends with, since Go 1.15.
-        header_total: How many the header of a text of counts says there are; an excerpt has fewer.
-        totals: What fractions are of, by sample type, if not of its own samples: a part of a
-            profile keeps the total of the whole.
-        undropped: Its fields with the frames that its `drop_frames` leaves out, if there are any.
-        is_difference: Whether it is what one profile has more than another.
-        printed: What a table of `go tool pprof` says beside its rows, where it was read from one.
+        damaged: The parts that could not be read.
+        memstats: The MemStats at the end of a heap profile in text form.
+        max_rss_bytes: The peak RSS at the end of such a text, since Go 1.15.
+        header_total: The total in the header of a count profile in text form; an excerpt has less.
+        totals: The totals for fractions, by sample type, if not those of its own samples: a
+            filtered profile keeps the totals of the whole.
+        undropped: Its fields including the frames removed by its `drop_frames`, if there are any.
+        is_difference: Whether it is the difference of two profiles.
+        printed: What a table of `go tool pprof` has beyond its rows, if it was read from one.
     """
 
     source: str
@@ -69,7 +69,7 @@ class Profile(WithDamage):
 
     @property
     def sample_types(self) -> tuple[ValueType, ...]:
-        """What the profile's numbers count, and their units."""
+        """The sample types of the profile's values, with their units."""
         return self.columns.sample_types
 
     @property
@@ -79,13 +79,13 @@ class Profile(WithDamage):
 
     @cached_property
     def default_sample_type(self) -> str:
-        """The sample type meant when none is named: the profile's own choice, or its last."""
+        """The sample type used if none is given: the profile's own choice, else its last."""
         wanted = self.columns.default_sample_type
         return wanted if wanted in self.sample_type_names else self.sample_type_names[-1]
 
     @cached_property
     def time(self) -> pd.Timestamp | None:
-        """When it was taken, UTC."""
+        """The time of the profile, UTC; None if unknown."""
         import pandas as pd
 
         nanoseconds = self.columns.time_nanos
@@ -93,7 +93,7 @@ class Profile(WithDamage):
 
     @property
     def period(self) -> int | None:
-        """Events between samples: in heap profiles, allocated bytes (MemProfileRate)."""
+        """Events between samples; in heap profiles, allocated bytes (MemProfileRate)."""
         return self.columns.period or None
 
     @property
@@ -103,21 +103,21 @@ class Profile(WithDamage):
 
     @property
     def has_stacks(self) -> bool:
-        """Whether its stacks say who called whom; a table has few or none."""
+        """Whether stacks have callers; a printed table has few or none."""
         return self.printed is None or self.printed.has_stacks
 
     @cached_property
     def kind(self) -> str:
         """heap, allocs, goroutine, goroutineleak, threadcreate, cpu, mutex, block or other.
 
-        `references` says who holds what, as goref writes it. Of a table that was printed, it may
-        also be `difference`, or `bytes` where it does not say whether they are in use.
+        Also `references`, written by goref. For a printed table, also `difference`, or `bytes` if
+        it does not say whether they are in use or allocated.
         """
         return kind_of(self)
 
     @cached_property
     def go_version(self) -> str | None:
-        """The Go release that its paths name, such as `go1.24.2`; see `about.release_in`."""
+        """The Go release in its file paths, such as `go1.24.2`; see `about.release_in`."""
         return release_in(self.columns)
 
     @cached_property
@@ -146,34 +146,35 @@ class Profile(WithDamage):
         return frames.labels_table(self.columns)
 
     def sample_type(self, name: str | None = None) -> ValueType:
-        """The sample type of a name, by pprof's rules: `inuse_space` also finds `space`.
+        """Return a sample type by name, with pprof's rules: `inuse_space` also finds `space`.
 
-        The default one without a name; ValueError if the profile has no such sample type.
+        Without a name, the default one. Raises ValueError if the profile has no such sample type.
         """
         return self.sample_types[self._column(name)]
 
     def values(self, sample_type: str | None = None) -> NDArray[np.int64]:
-        """Each sample's value of a sample type."""
+        """Return each sample's value."""
         return np.ascontiguousarray(self.columns.value[:, self._column(sample_type)])
 
     def total(self, sample_type: str | None = None) -> int:
-        """What pprof's percentages are of: the sum of the samples' magnitudes.
+        """Return the total for pprof's percentages: the sum of the samples' absolute values.
 
-        Of a part of a profile it is that of the whole; of a `diff_base`, that of the base.
+        For a filtered profile, the total of the whole; for a `diff_base`, the total of the
+        baseline.
         """
         if self.totals is not None:
             return self.totals[self._column(sample_type)]
         return int(np.abs(self.values(sample_type)).sum())
 
     def nodes(self, granularity: str = "functions") -> Nodes:
-        """What `top` has rows for; kept for the next call."""
+        """Return the nodes, which are the rows of `top`; cached."""
         kept: dict[str, Nodes] = self.__dict__.setdefault("_nodes", {})
         if granularity not in kept:
             kept[granularity] = nodes_of(self.columns, granularity)
         return kept[granularity]
 
     def leaves(self, samples: NDArray[np.int64], granularity: str = "functions") -> list[str]:
-        """The innermost function of these samples, as pprof prints it; empty without a stack."""
+        """Return the innermost function of some samples, as pprof prints it; else empty."""
         nodes, columns = self.nodes(granularity), self.columns
         starts, ends = columns.stack_offsets[samples], columns.stack_offsets[samples + 1]
         names = [*nodes.names, ""]
@@ -189,20 +190,20 @@ class Profile(WithDamage):
         *,
         cum: bool = False,
     ) -> pd.DataFrame:
-        """Who has the most, as `go tool pprof -top` counts: rows as in `sites.SITES`.
+        """Return the rows of `go tool pprof -top`; columns as in `sites.SITES`.
 
-        The first column is named for what a row is: `function`, `file`, `line`, `package`, ….
-        They are in pprof's order, without those that are 0 in both. A heap profile is sampled, so
-        its numbers have their 95 % intervals beside them; elsewhere, and in a difference, the
-        bounds are missing. ValueError where there is no such sample type or granularity, TypeError
-        where n is no number.
+        The first column is named after the granularity: `function`, `file`, `line`, `package`, ….
+        Rows are in pprof's order; those with flat and cum 0 are left out. A heap profile is
+        sampled, so 95 % intervals stand beside its values; in other profiles, and in a difference,
+        the bounds are missing. Raises ValueError if the sample type or the granularity is unknown,
+        TypeError if n is not a number.
 
         Args:
-            sample_type: Which of the profile's values; the default one if None.
-            n: How many rows; all if None.
-            granularity: What a row stands for: functions, filefunctions, files, lines, addresses
-                (as pprof prints them) or packages (which pprof does not have).
-            cum: Order by cum rather than by flat.
+            sample_type: The sample type; the default one if None.
+            n: The number of rows; all if None.
+            granularity: What a row is: functions, filefunctions, files, lines, addresses (as pprof
+                prints them) or packages (which pprof does not have).
+            cum: Sort by cum instead of flat.
         """
         return top_sites(self, sample_type, n, granularity, cum=cum).top
 
@@ -214,7 +215,7 @@ class Profile(WithDamage):
         cum: bool = False,
         n: int | None = None,
     ) -> Top:
-        """The same as columns, without intervals or a frame; see `top`."""
+        """Like `top`, but as columns, without intervals and without pandas."""
         values, nodes = self.values(sample_type), self.nodes(granularity)
         cumulative = self.with_printed(nodes.cum(values), nodes, sample_type)
         return top_of(nodes, nodes.flat(values), cumulative, by_cum=cum, n=n)
@@ -222,7 +223,7 @@ class Profile(WithDamage):
     def with_printed(
         self, cum: NDArray[np.int64], nodes: Nodes, sample_type: str | None = None
     ) -> NDArray[np.int64]:
-        """The cum of nodes: what a table says, if this was read from one; else as its stacks do."""
+        """Return the nodes' cum values: from the printed table, if it was read from one."""
         if self.printed is None:
             return cum
         return self.printed.cum_of(self.sample_type(sample_type).type, nodes, cum)
@@ -236,10 +237,10 @@ class Profile(WithDamage):
         cum: bool = False,
         n: int | None = None,
     ) -> pd.DataFrame:
-        """Who calls whom, as `go tool pprof -tree` counts; see `frames.TREE`, and `top`.
+        """Return callers and callees, as `go tool pprof -tree` counts; see `frames.TREE` and `top`.
 
-        With a pattern, only frames in whose name it is found, as `-peek` has it; of n frames, or
-        all. ValueError as of `top`, or where RE2 refuses the pattern.
+        With a pattern, only frames whose name matches, like `-peek`; at most n frames. Raises
+        ValueError like `top`, or if RE2 rejects the pattern.
         """
         if not self.has_stacks:
             raise ValueError("a table of go tool pprof has no stacks; the profile itself has them")
@@ -251,24 +252,24 @@ class Profile(WithDamage):
     def peek(
         self, pattern: str, sample_type: str | None = None, granularity: str = "functions"
     ) -> pd.DataFrame:
-        """The callers and callees of the frames in whose name a pattern is found; see `tree`."""
+        """Return the callers and callees of frames whose name matches a pattern; see `tree`."""
         return self.tree(sample_type, granularity, pattern=pattern)
 
     def edges(self, sample_type: str | None = None, granularity: str = "functions") -> pd.DataFrame:
-        """Every call with what passes through it; see `frames.EDGES`."""
+        """Return every call with its weight; see `frames.EDGES`."""
         nodes = self.nodes(granularity)
         return frames.edges_table(edges_of(nodes, self.values(sample_type)), nodes.names)
 
     def traces(
         self, sample_type: str | None = None, granularity: str = "functions"
     ) -> pd.DataFrame:
-        """Every sample with its stack; see `frames.TRACES`."""
+        """Return every sample with its stack; see `frames.TRACES`."""
         nodes = self.nodes(granularity)
         found = frames_of(nodes, 0, len(self.columns.value))
         return frames.traces_table(found, nodes.names, self.values(sample_type))
 
     def tags(self, sample_type: str | None = None) -> pd.DataFrame:
-        """What the samples of each label add up to; see `frames.TAGS`."""
+        """Return the sum over the samples of each label; see `frames.TAGS`."""
         tags = tags_of(self.columns, self.values(sample_type), self.total(sample_type))
         return build_rows(tags, frames.TAGS)
 
@@ -285,20 +286,20 @@ class Profile(WithDamage):
         tagignore: str | None = None,
         noinlines: bool = False,
     ) -> Profile:
-        """A part of the profile; fractions stay those of the whole, as in `go tool pprof`.
+        """Return a filtered profile; fractions refer to the whole, as in `go tool pprof`.
 
-        ValueError where RE2 refuses a pattern.
+        Raises ValueError if RE2 rejects a pattern.
 
         Args:
-            focus: Only samples in whose stack this pattern is found.
-            ignore: Only samples in whose stack it is not found.
-            hide: Without the frames in which it is found.
-            show: With no frames but those in which it is found.
-            show_from: Without the frames outside of the outermost one in which it is found.
-            prune_from: Without the frames inside of the innermost one in which it is found.
-            tagfocus: Only samples with such a label; see `calls.tags.samples_with`.
-            tagignore: Only samples without one.
-            noinlines: Inlined calls count to the function that they were inlined into.
+            focus: Keep only samples whose stack matches this pattern.
+            ignore: Remove samples whose stack matches.
+            hide: Remove matching frames.
+            show: Keep only matching frames.
+            show_from: Remove the frames outside of the outermost matching one.
+            prune_from: Remove the frames inside of the innermost matching one.
+            tagfocus: Keep only samples with such a label; see `calls.tags.samples_with`.
+            tagignore: Remove samples with such a label.
+            noinlines: Attribute inlined calls to the function that they were inlined into.
         """
         part = filters.by_name(self.columns, focus=focus, ignore=ignore, hide=hide, show=show)
         if show_from is not None:
@@ -314,19 +315,19 @@ class Profile(WithDamage):
         return self._part(part)
 
     def focus(self, pattern: str) -> Profile:
-        """Only samples in whose stack a pattern is found; see `filtered`."""
+        """Keep only samples whose stack matches a pattern; see `filtered`."""
         return self.filtered(focus=pattern)
 
     def ignore(self, pattern: str) -> Profile:
-        """Only samples in whose stack a pattern is not found; see `filtered`."""
+        """Remove samples whose stack matches a pattern; see `filtered`."""
         return self.filtered(ignore=pattern)
 
     def diff(self, base: Profile, *, as_diff_base: bool = True, normalize: bool = False) -> Profile:
-        """What this profile has more than a base; ValueError if the two do not count the same.
+        """Subtract a baseline; raises ValueError if the sample types differ.
 
-        Fractions are of the base, as with pprof's `-diff_base`; else of the difference, as with
-        `-base`, which is for two readings of counts that only grow. If asked to `normalize`, this
-        profile is scaled first, so that both have the same sums.
+        Fractions refer to the baseline, as with pprof's `-diff_base`; without `as_diff_base`, to
+        the difference, as with `-base`, which is for two readings of counters that only grow.
+        `normalize` first scales this profile to the sums of the baseline.
         """
         if (self.printed is None) != (base.printed is None):
             raise ValueError("a table of go tool pprof against a profile: only two tables compare")
@@ -345,7 +346,7 @@ class Profile(WithDamage):
         )
 
     def merge(self, *others: Profile) -> Profile:
-        """This profile and others as one, samples of one stack and labels added; or ValueError."""
+        """Add up this profile and others; raises ValueError if the sample types differ."""
         profiles = (self, *others)
         if any(profile.printed is not None for profile in profiles):
             raise ValueError("a table of go tool pprof leaves rows out, so it cannot be added up")
@@ -354,22 +355,22 @@ class Profile(WithDamage):
         return Profile(self.source, filters.without_dropped(summed), damaged)
 
     def to_pprof(self) -> bytes:
-        """The profile as gzipped profile.proto, which `go tool pprof` and others read."""
+        """Return the profile as gzipped profile.proto, which `go tool pprof` can read."""
         return write_pprof(self.undropped or self.columns)
 
     def to_folded(
         self, sample_type: str | None = None, granularity: str = "functions",
         shown: Callable[[str], str] = str,
     ) -> str:  # fmt: skip
-        """The profile as folded stacks: `main.main;main.work 120`, a line per stack.
+        """Return the profile as folded stacks: `main.main;main.work 120`, a line per stack.
 
-        `shown` says what stands in the place of a frame's name.
+        `shown` replaces the frames' names.
         """
         stacks = stacks_of(self.nodes(granularity), self.values(sample_type))
         return write_folded((tuple(map(shown, frames)), value) for frames, value in stacks)
 
     def _part(self, columns: PprofColumns) -> Profile:
-        """A profile of some of the samples or frames, with the totals of the whole."""
+        """Return a profile of some of the samples or frames, with the totals of the whole."""
         totals = tuple(map(self.total, self.sample_type_names))
         return replace(self, columns=columns, totals=totals, undropped=None)
 
@@ -386,7 +387,7 @@ class Profile(WithDamage):
         )
 
     def __sub__(self, base: Profile) -> Profile:
-        """What changed since an earlier one; see `diff`."""
+        """Subtract an earlier profile; see `diff`."""
         return self.diff(base) if isinstance(base, Profile) else NotImplemented
 
     def __repr__(self) -> str:

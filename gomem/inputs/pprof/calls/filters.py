@@ -1,6 +1,6 @@
-"""Selects parts of a profile by the names of its frames, with the rules of `go tool pprof`.
+"""Filters a profile by the names of its frames, with the rules of `go tool pprof`.
 
-A pattern is searched in a function's name, in its file's path and in the path of the mapped file
+A pattern is searched for in the function's name, its file's path and the mapped file's path
 (`prune_from` and `drop_frames` search only function names). Patterns use RE2, as in Go, so a
 pattern from an untrusted profile takes only linear time.
 """
@@ -30,12 +30,13 @@ _OPENING = re.compile(r"\(anonymous namespace\)|operator\(\)|\(")
 
 
 def matches(texts: Sequence[str], pattern: str) -> BoolArray:
-    """In which texts a pattern is found; ValueError where RE2 refuses it."""
+    """Return which texts contain a match of a pattern; raises ValueError if RE2 rejects it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        # One text more: of no texts at all, RE2 is not asked and refuses nothing.
+        # An extra empty text: without any text, RE2 would not be called and could not reject the
+        # pattern.
         found = pc.match_substring_regex(pa.array([*texts, ""], pa.string()), pattern)
     except pa.ArrowInvalid as error:
         reason = str(error).partition(": ")[2] or str(error)
@@ -52,9 +53,9 @@ def by_name(
     hide: str | None = None,
     show: str | None = None,
 ) -> PprofColumns:
-    """Keep samples in whose stack `focus` is found and `ignore` is not."""
-    # Of their frames, those in which `hide` is found and those in which `show` is not are left out;
-    # samples that lose all frames go, too.
+    """Keep samples whose stack matches `focus` and does not match `ignore`."""
+    # In these, frames that match `hide`, or do not match `show`, are removed; samples without any
+    # frame left are removed, too.
     if focus is None and ignore is None and hide is None and show is None:
         return columns
     ignored = _locations_matching(columns, ignore, default=False)
@@ -70,7 +71,7 @@ def by_name(
 
 
 def show_from(columns: PprofColumns, pattern: str) -> PprofColumns:
-    """Leave out the frames outside of the outermost with a pattern, and samples without one."""
+    """Remove the frames outside of the outermost match, and the samples without a match."""
     of_mapping = _mappings_matching(columns, pattern)
     place = _places(columns)
     last = _last(np.where(_lines_matching(columns, pattern), place, -1), columns)
@@ -85,7 +86,7 @@ def show_from(columns: PprofColumns, pattern: str) -> PprofColumns:
 
 
 def prune_from(columns: PprofColumns, pattern: str) -> PprofColumns:
-    """Leave out all frames inside of the innermost one in which a pattern is found."""
+    """Remove all frames inside of the innermost match."""
     found = _simple_names_matching(columns, pattern)
     place, owner = _places(columns), _owners(columns.locations.line_offsets)
     lines = len(found)
@@ -96,15 +97,16 @@ def prune_from(columns: PprofColumns, pattern: str) -> PprofColumns:
     innermost = np.full(len(columns.value), -1, np.int64)
     entries = np.flatnonzero(matched[columns.stack])[::-1]
     sample = _owners(columns.stack_offsets)
-    innermost[sample[entries]] = entries  # the last one written is the first of the stack
+    innermost[sample[entries]] = entries  # the last write wins: the outermost entry
     return keep_entries(columns, np.arange(len(columns.stack)) >= innermost[sample])
 
 
 def drop_uninteresting(columns: PprofColumns) -> PprofColumns:
-    """Leave out the frames that the profile itself asks to leave out: its `drop_frames`.
+    """Remove the frames that match the profile's own `drop_frames` and not its `keep_frames`.
 
-    The outermost such frame and all inside of it go, but not before a frame that stays: a stack
-    of nothing else is kept whole. ValueError where RE2 refuses a pattern of the profile.
+    In each stack, the outermost such frame goes, with everything inside of it. Frames outside of
+    the outermost kept frame stay, and so does a stack with no kept frame. Raises ValueError if RE2
+    rejects one of the patterns.
     """
     if not columns.drop_frames:
         return columns
@@ -125,7 +127,7 @@ def drop_uninteresting(columns: PprofColumns) -> PprofColumns:
 
 
 def without_dropped(columns: PprofColumns) -> PprofColumns:
-    """The same of profiles that were put together, whose patterns have been read before."""
+    """Like `drop_uninteresting`, for merged profiles; rejected patterns were already reported."""
     try:
         return drop_uninteresting(columns)
     except ValueError:
@@ -133,13 +135,13 @@ def without_dropped(columns: PprofColumns) -> PprofColumns:
 
 
 def without_inlined(columns: PprofColumns) -> PprofColumns:
-    """Count inlined calls to the function that they were inlined into."""
+    """Attribute inlined calls to the function that they were inlined into."""
     offsets = columns.locations.line_offsets
     return keep_lines(columns, _places(columns) == np.diff(offsets)[_owners(offsets)] - 1)
 
 
 def keep_samples(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
-    """A profile of some of the samples."""
+    """Return the profile with only the kept samples."""
     if kept.all():
         return columns
     counts = np.diff(columns.stack_offsets)
@@ -159,7 +161,7 @@ def keep_samples(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
 
 
 def keep_entries(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
-    """A profile with some of the locations of each stack."""
+    """Return the profile with only the kept locations of its stacks."""
     if kept.all():
         return columns
     offsets = offsets_of(kept)[columns.stack_offsets]
@@ -167,7 +169,7 @@ def keep_entries(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
 
 
 def keep_lines(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
-    """A profile with some of the lines of each location."""
+    """Return the profile with only the kept lines of its locations."""
     if kept.all():
         return columns
     locations = columns.locations
@@ -182,7 +184,7 @@ def keep_lines(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
 
 
 def any_of(flags: BoolArray, offsets: IntArray) -> BoolArray:
-    """Whether any flag of each run is set."""
+    """Return for each run whether any of its flags is set."""
     before = np.concatenate(([0], np.cumsum(flags)))
     return before[offsets[1:]] > before[offsets[:-1]]
 
@@ -190,7 +192,7 @@ def any_of(flags: BoolArray, offsets: IntArray) -> BoolArray:
 def _shown(
     columns: PprofColumns, hide: str | None, show: str | None
 ) -> tuple[BoolArray, BoolArray]:
-    """Which locations stay, and which lines."""
+    """Return which locations stay, and which lines."""
     offsets = columns.locations.line_offsets
     owner = _owners(offsets)
     lines = np.ones(len(owner), np.bool_)
@@ -216,14 +218,14 @@ def _locations_matching(columns: PprofColumns, pattern: str | None, *, default: 
 
 
 def _lines_matching(columns: PprofColumns, pattern: str) -> BoolArray:
-    """Lines whose function's name or file has the pattern; those without a function have not."""
+    """Return which lines have a function whose name or file matches."""
     files = [columns.strings[file] for file in columns.functions.file.tolist()]
     found = matches(function_names(columns), pattern) | matches(files, pattern)
     return np.append(found, False)[columns.locations.line_function]
 
 
 def _mappings_matching(columns: PprofColumns, pattern: str) -> BoolArray:
-    """Locations in whose mapped file's path the pattern is."""
+    """Return which locations are in a mapped file whose path matches."""
     files = [columns.strings[file] for file in columns.mappings.file.tolist()]
     return np.append(matches(files, pattern), False)[columns.locations.mapping]
 
@@ -236,7 +238,7 @@ def _simple_names_matching(columns: PprofColumns, pattern: str) -> BoolArray:
 
 
 def _simple_name(name: str) -> str:
-    """A name up to its first bracket, but for those that belong to a C++ name."""
+    """Return a name up to its first bracket that is not part of a C++ name."""
     name = name.removeprefix(".")
     for bracket in _OPENING.finditer(name):
         if bracket[0] == "(":
@@ -245,25 +247,25 @@ def _simple_name(name: str) -> str:
 
 
 def _owners(offsets: IntArray) -> IntArray:
-    """Which run each element is in."""
+    """Return the run of each element."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def _places(columns: PprofColumns) -> IntArray:
-    """The place of each line in its location, the innermost call being 0."""
+    """Return the position of each line in its location; 0 is the innermost call."""
     offsets = columns.locations.line_offsets
     return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
 
 
 def _last(places: IntArray, columns: PprofColumns) -> IntArray:
-    """The largest of each location's, -1 if it has none."""
+    """Return the largest position in each location; -1 if it has no line."""
     last = np.full(len(columns.locations.id), -1, np.int64)
     np.maximum.at(last, _owners(columns.locations.line_offsets), places)
     return last
 
 
 def _outermost(columns: PprofColumns, flags: BoolArray) -> NDArray[Any]:
-    """The outermost flagged entry of each stack, -1 if there is none."""
+    """Return the outermost flagged entry of each stack; -1 if there is none."""
     outermost = np.full(len(columns.value), -1, np.int64)
     entries = np.flatnonzero(flags)
     outermost[_owners(columns.stack_offsets)[entries]] = entries

@@ -1,4 +1,4 @@
-"""Who calls whom in a profile, and each of its stacks: as `go tool pprof` counts both."""
+"""Callers, callees and single stacks of a profile, as `go tool pprof` counts them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.calls.nodes import Nodes
 
 RELATIONS = ("caller", "self", "callee")
-MAX_STACKS = 5_000  # that who matches stacks one by one takes of a profile: the largest
+MAX_STACKS = 5_000  # the largest; for callers that match stacks one by one
 
 
 @dataclass(frozen=True)
 class Edges:
-    """Calls between nodes, one array a field; `caller` and `callee` are rows of the nodes."""
+    """Calls between nodes, as columns; `caller` and `callee` are row numbers of the nodes."""
 
     caller: NDArray[np.int64]
     callee: NDArray[np.int64]
@@ -32,7 +32,7 @@ class Edges:
 
 @dataclass(frozen=True)
 class Frames:
-    """Frames of some samples, innermost first: whose they are, what they are, inlined or not."""
+    """Frames of some samples, innermost first: sample, node, and whether the call was inlined."""
 
     sample: NDArray[np.int64]
     node: NDArray[np.int32]
@@ -40,7 +40,7 @@ class Frames:
 
 
 def frames_of(nodes: Nodes, first: int, last: int) -> Frames:
-    """The frames of the samples from one to before another."""
+    """Return the frames of the samples `first` to `last` (exclusive)."""
     columns = nodes.columns
     offsets = columns.stack_offsets[first : last + 1]
     stack = columns.stack[offsets[0] : offsets[-1]]
@@ -55,9 +55,9 @@ def frames_of(nodes: Nodes, first: int, last: int) -> Frames:
 def stacks_of(
     nodes: Nodes, weights: NDArray[np.int64], most: int | None = None
 ) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Each sample that has frames: their names, innermost first, and its weight.
+    """Yield the function names, innermost first, and the weight of each sample that has frames.
 
-    Of many, only so many of the largest, in their order, if `most` says how many.
+    With `most`, only that many of the largest samples, in the profile's order.
     """
     frames, names = frames_of(nodes, 0, len(nodes.columns.value)), nodes.names
     begins = np.flatnonzero(np.diff(frames.sample, prepend=-1))
@@ -71,7 +71,7 @@ def stacks_of(
 
 
 def edges_of(nodes: Nodes, weights: NDArray[np.int64]) -> Edges:
-    """Every call, once for each sample; a frame that calls itself makes no edge."""
+    """Return all calls, each counted once per sample; a self-call makes no edge."""
     count = max(len(nodes), 1)
     parts = [_edges_of_run(nodes, weights, *run) for run in nodes.runs()]
     keys = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in parts)])
@@ -86,13 +86,13 @@ def edges_of(nodes: Nodes, weights: NDArray[np.int64]) -> Edges:
 def _edges_of_run(
     nodes: Nodes, weights: NDArray[np.int64], first: int, last: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Calls of a run of samples, as caller * nodes + callee, with weight and whether inlined."""
+    """Return the calls in a run of samples: caller * nodes + callee, weight, whether inlined."""
     count = max(len(nodes), 1)
     frames = frames_of(nodes, first, last)
     callee, caller = frames.node[:-1].astype(np.int64), frames.node[1:].astype(np.int64)
     call = (frames.sample[1:] == frames.sample[:-1]) & (caller != callee)
     call &= weights[frames.sample[:-1]] != 0 if len(call) else call
-    # Of a call that recurs in a stack the outermost one counts: it comes first from the root.
+    # If a call recurs in a stack, the outermost counts, as it comes first from the root.
     place = np.flatnonzero(call)[::-1]
     key = caller[place] * count + callee[place]
     sample = frames.sample[place]
@@ -110,10 +110,10 @@ def tree_of(
     total: int,
     pattern: str | None = None,
 ) -> dict[str, Any]:
-    """Each of some nodes, in order, with its callers above and its callees below: `frames.TREE`.
+    """Return some nodes, in order, with callers above and callees below: columns of `frames.TREE`.
 
-    Weights are one number a sample; `total` is what the nodes' fractions are of. With a pattern,
-    only nodes in whose name it is found; ValueError where RE2 refuses it.
+    `weights` has a number per sample; the nodes' fractions are of `total`. With a pattern, only
+    nodes whose name matches. Raises ValueError if RE2 rejects the pattern.
     """
     names = nodes.names
     if pattern is not None and len(rows):

@@ -1,8 +1,8 @@
 """Merges, subtracts and scales profiles, with the rules of `go tool pprof`.
 
-Samples with the same stack and the same labels become one, and samples that are 0 in every profile
-are dropped. Two stacks are the same if they have the same functions, lines and addresses relative
-to the binary. The load address and the numbering of ids do not matter.
+Samples with the same stack and labels become one; samples that are 0 in every profile are dropped.
+Two stacks are the same if they have the same functions, lines and addresses relative to the binary.
+Load addresses and ids do not matter.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from gomem.inputs.pprof.columns import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-PAGE = 0x1000  # the sizes of mappings are compared to this many bytes
+PAGE = 0x1000  # bytes; sizes of mappings are rounded up to pages before they are compared
 LIMIT = 2.0**63
 
 
 def merged(profiles: Sequence[PprofColumns]) -> PprofColumns:
-    """The sum of some profiles; ValueError without one, or where they do not count the same."""
+    """Add up profiles; raises ValueError if there is none, or if their sample types differ."""
     if not profiles:
         raise ValueError("no profiles to merge")
     for other in profiles[1:]:
@@ -43,7 +43,7 @@ def merged(profiles: Sequence[PprofColumns]) -> PprofColumns:
 
 
 def difference(own: PprofColumns, base: PprofColumns, *, normalize: bool) -> PprofColumns:
-    """What a profile has more than a base; scaled first, if asked, to have the same sums."""
+    """Subtract a baseline; with `normalize`, first scale the profile to the baseline's sums."""
     check_alike(own, base)
     if normalize:
         own = scaled(own, normalizing(own, base))
@@ -51,7 +51,7 @@ def difference(own: PprofColumns, base: PprofColumns, *, normalize: bool) -> Ppr
 
 
 def scaled(columns: PprofColumns, factors: Sequence[float]) -> PprofColumns:
-    """Values times a factor for each sample type, rounded, halves away from 0, within 64 bits."""
+    """Multiply each sample type's values by its factor; halves are rounded away from 0."""
     value = columns.value.copy()
     for index, factor in enumerate(factors):
         if factor == -1:
@@ -65,13 +65,13 @@ def scaled(columns: PprofColumns, factors: Sequence[float]) -> PprofColumns:
 
 
 def normalizing(columns: PprofColumns, base: PprofColumns) -> list[float]:
-    """By which factors a profile's sums become those of another."""
+    """Return the factors that scale a profile's sums to the baseline's, one per sample type."""
     sums, wanted = columns.value.sum(axis=0).tolist(), base.value.sum(axis=0).tolist()
     return [want / have if have else 0.0 for have, want in zip(sums, wanted, strict=True)]
 
 
 def check_alike(first: PprofColumns, other: PprofColumns) -> None:
-    """Raise a ValueError over profiles whose sample types or period types differ."""
+    """Raise ValueError if the sample types or the period types of two profiles differ."""
     for word in ("sample_types", "period_type"):
         have, want = getattr(first, word), getattr(other, word)
         if have != want:
@@ -81,7 +81,7 @@ def check_alike(first: PprofColumns, other: PprofColumns) -> None:
 
 @dataclass
 class _Numbered:
-    """Things numbered from 0 as they come; equal ones have one number."""
+    """Distinct values, numbered from 0 in order of arrival."""
 
     numbers: dict[Any, int] = field(default_factory=dict)
     rows: list[Any] = field(default_factory=list)
@@ -95,7 +95,7 @@ class _Numbered:
 
 @dataclass
 class _Merger:
-    """What has been merged so far."""
+    """Everything merged so far."""
 
     strings: _Numbered = field(default_factory=_Numbered)
     functions: _Numbered = field(default_factory=_Numbered)
@@ -129,7 +129,7 @@ class _Merger:
         return [self.functions.of(key, key) for key in keys]
 
     def _mappings(self, mappings: Mappings, strings: list[int]) -> tuple[list[int], list[int]]:
-        """The number of each mapping, and how far its addresses move to lie in the merged one."""
+        """Return each mapping's number, and the shift of its addresses to the merged mapping's."""
         numbers, moved = [], []
         for _, start, limit, offset, file_name, build_id, *flags in rows_of(mappings):
             file, build = strings[file_name], strings[build_id]
@@ -193,10 +193,10 @@ class _Merger:
 def _labels_by_sample(
     labels: Labels, strings: list[int]
 ) -> dict[int, tuple[tuple[int, int, int, int], ...]]:
-    """Labels of each sample in an order of their own: whose they are does not depend on it."""
+    """Return each sample's labels, sorted by key: their order does not distinguish samples."""
     by_sample: dict[int, list[tuple[int, int, int, int]]] = {}
     for sample, key, text, number, unit in rows_of(labels):
-        if text or number or unit:  # others say nothing
+        if text or number or unit:  # an empty label carries no information
             label = (strings[key], strings[text], number, strings[unit])
             by_sample.setdefault(sample, []).append(label)
     return {

@@ -1,4 +1,4 @@
-"""How functions, files and packages of a profile are called: as `go tool pprof` calls them."""
+"""Names of functions, files, packages and modules, as `go tool pprof` shows them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 STANDARD_LIBRARY = "std"
-TOOLCHAIN = "golang.org/toolchain"  # the module that a Go release is; its packages are std's
-CGO_STUB = "._Cfunc_"  # what cgo writes into the package that calls C
-NO_PACKAGE = "<no package>"  # C functions and others whose name has none
+TOOLCHAIN = "golang.org/toolchain"  # the module of a downloaded Go release; its packages are std's
+CGO_STUB = "._Cfunc_"  # in the names of the stubs that cgo writes for calls into C
+NO_PACKAGE = "<no package>"  # of functions without a package, such as C functions
 
 
-# What Go's own import paths begin with: the folders of GOROOT/src, of all releases.
+# First elements of the standard library's import paths: folders of GOROOT/src in all releases.
 # fmt: off
 _STANDARD = frozenset({
     "archive", "arena", "bufio", "builtin", "bytes", "cmp", "compress", "container", "context",
@@ -28,7 +28,7 @@ _STANDARD = frozenset({
 })
 # fmt: on
 _MODULE_IN_PATH = re.compile(r"(?:.*/pkg/mod/|^(?!/))([^@]+)@v[0-9][^/]*/")
-_ESCAPED = re.compile("!([a-z])")  # how the module cache writes a capital letter
+_ESCAPED = re.compile("!([a-z])")  # a capital letter in the module cache
 _MAJOR_VERSION = re.compile(r"v[0-9]+")
 _REPOSITORY_ELEMENTS = {
     **dict.fromkeys(("github.com", "gitlab.com", "bitbucket.org", "golang.org"), 2),
@@ -38,10 +38,10 @@ _REPOSITORY_ELEMENTS = {
 
 @lru_cache(maxsize=1 << 16)
 def shown_name(name: str, system_name: str) -> str:
-    """A function's name as pprof shows it."""
-    # pprof takes a name that its producer has left as it was in the binary for C++ if it looks so:
-    # it drops parameters in `()` and `<>`. Go's names pass as they are, except where such a pair
-    # stands in one without a method's receiver. Mangled names stay as they are.
+    """Return a function's name as pprof shows it."""
+    # If name and system name are the same, pprof takes names that look like C++ for C++, and drops
+    # parameters in `()` and `<>`. Go names stay as they are, unless they have such brackets but no
+    # method receiver. Mangled names stay as they are.
     if name and system_name != name:
         return name
     text = system_name
@@ -53,7 +53,7 @@ def shown_name(name: str, system_name: str) -> str:
 
 
 def _without_pairs(text: str, opening: str, closing: str) -> str:
-    """Drop what stands between outermost brackets, with them, up to one that has no partner."""
+    """Remove outermost brackets with their contents, up to a closing bracket without a partner."""
     kept: list[str] = []
     depth = begin = first = 0
     for place, character in enumerate(text):
@@ -72,7 +72,7 @@ def _without_pairs(text: str, opening: str, closing: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def clean_path(path: str) -> str:
-    """The shortest path to the same file: without `.`, `..` and doubled slashes."""
+    """Return the shortest path to the same file: without `.`, `..` and doubled slashes."""
     if not path:
         return path
     cleaned = posixpath.normpath(path)
@@ -80,17 +80,17 @@ def clean_path(path: str) -> str:
 
 
 def base_name(path: str) -> str:
-    """The last element of a path."""
+    """Return the last element of a path."""
     stripped = path.rstrip("/")
     return stripped.rpartition("/")[2] if stripped else "/"
 
 
 @lru_cache(maxsize=1 << 16)
 def package_of(function: str) -> str:
-    """The import path of the package that a Go function belongs to."""
-    # The package ends at the first dot after the last slash, and neither a type argument's slash
-    # nor its dot counts: `example.com/m/pkg.Map[go.shape.int].func1` is of `example.com/m/pkg`.
-    # Dots of the path's last element are written `%2e` in symbol names.
+    """Return the import path of a Go function's package."""
+    # The package ends at the first dot after the last slash, not counting those in type arguments:
+    # `example.com/m/pkg.Map[go.shape.int].func1` is in `example.com/m/pkg`. Dots in the path's last
+    # element are written `%2e` in symbol names.
     plain = function.partition("[")[0].partition("(")[0]
     slash = plain.rfind("/") + 1
     dot = plain.find(".", slash)
@@ -101,11 +101,10 @@ def package_of(function: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def module_of(function: str, file: str) -> str:
-    """The module that a Go function belongs to, as far as its name and file tell."""
-    # The path of a file in the module cache, or in a build with -trimpath, names the module before
-    # its version. Else it is the standard library if its import path begins without a host name,
-    # and otherwise what the host is known to take for a repository; of an unknown host, the
-    # package.
+    """Return a Go function's module, derived from its name and file."""
+    # A file's path in the module cache, or in a build with -trimpath, names the module before its
+    # version. Otherwise, an import path without a host name is the standard library's; for a known
+    # host, the module is the repository; for an unknown host, the package.
     cached = _MODULE_IN_PATH.search(file)
     if cached and cached[1] != TOOLCHAIN:
         return _ESCAPED.sub(lambda letter: letter[1].upper(), cached[1])
@@ -123,22 +122,22 @@ def module_of(function: str, file: str) -> str:
 
 
 def in_standard_library(function: str) -> bool:
-    """Whether a function is of Go's own library, as far as its name tells."""
-    # The path's first element decides: a program's own module may be called without a dot, too.
+    """Whether a function belongs to Go's standard library, by its name."""
+    # The path's first element decides, because a program's own module need not have a dot either.
     return package_of(function).partition("/")[0] in _STANDARD
 
 
 def can_be_mended(function: str) -> bool:
-    """Whether somebody wrote a function who is not Go: it is named, no stub of cgo, none of std."""
+    """Whether a function is named and neither a cgo stub nor in the standard library."""
     return bool(function) and CGO_STUB not in function and not in_standard_library(function)
 
 
 def of_others(functions: Sequence[str], files: Sequence[str]) -> frozenset[str]:
-    """The functions of a profile that are of modules of others, as far as the file of each tells.
+    """Return the functions that belong to third-party modules, by the path of their file.
 
-    Such a file lies in the module cache, has module and version in its path where the program was
-    built with -trimpath, or lies under `vendor`. A program that `go install` built lies in the
-    cache itself: its own module is main's.
+    Such a file is in the module cache, below `vendor`, or has module and version in its path, as in
+    a build with -trimpath. A program built by `go install` is itself in the module cache: the
+    module of its package main is its own.
     """
     modules = [_module_in(file) for file in files]
     own = {
@@ -151,7 +150,7 @@ def of_others(functions: Sequence[str], files: Sequence[str]) -> frozenset[str]:
 
 
 def _module_in(file: str) -> str:
-    """The module that the path of a file names; empty if it names none."""
+    """Return the module in a file's path; empty if there is none."""
     cached = _MODULE_IN_PATH.search(file)
     if cached and cached[1] != TOOLCHAIN:
         return cached[1]
@@ -159,15 +158,15 @@ def _module_in(file: str) -> str:
 
 
 def own_function(functions: Sequence[str], others: Collection[str] = ()) -> str:
-    """Of a stack, innermost first, the program's own innermost function: none of `of_others`."""
-    # Where none is the program's own, as in a goroutine that a library started, it is the innermost
-    # that is not of Go's library; empty if all are.
+    """Return the program's own innermost function in a stack (innermost first)."""
+    # If none is the program's own, as in a goroutine started by a library, return the innermost
+    # function outside the standard library; empty if all are inside.
     outside = [name for name in functions if can_be_mended(name)]
     return next((name for name in outside if name not in others), next(iter(outside), ""))
 
 
 def printable_name(address: int, name: str, file: str, line: int, column: int, binary: str) -> str:  # noqa: PLR0917 - as in keys
-    """The parts of a place that are known, in pprof's order and form; 0 and empty are unknown."""
+    """Join the known parts of a place in pprof's order and form; 0 and empty mean unknown."""
     parts: list[str] = []
     if address:
         parts.append(f"{address & 0xFFFF_FFFF_FFFF_FFFF:016x}")

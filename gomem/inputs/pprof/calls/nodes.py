@@ -1,9 +1,9 @@
-"""The rows of `top` and their flat and cum values, as `go tool pprof` counts.
+"""The rows of `top`, with flat and cum values as `go tool pprof` counts them.
 
 A *frame* is one call in a stack; a location has several if calls were inlined. Frames that the
 granularity does not separate are one *node*. A node's flat value is the sum of the samples whose
-innermost frame it is. Its cum value is the sum of the samples with the node anywhere in their
-stack, each counted once, even in recursion.
+innermost frame belongs to it. Its cum value is the sum of the samples with the node anywhere in
+their stack, each counted once, even in recursion.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 IntArray = NDArray[np.int64]
 
 GRANULARITIES = ("functions", "filefunctions", "files", "lines", "addresses", "packages", "modules")
-# What a row is at each: the name of its column.
+# Column name of a row at each granularity.
 ROW_NAMES = {
     "functions": "function", "filefunctions": "function", "files": "file", "lines": "line",
     "addresses": "address", "packages": "package", "modules": "module",
 }  # fmt: skip
-OWN = ("packages", "modules")  # which pprof does not have
-EXACT_FLOAT = 1 << 53  # whole numbers up to here are exact as float64, and so are their sums
-CHUNK_FRAMES = 1 << 18  # sorted at a time: they stay in the CPU's cache
+OWN = ("packages", "modules")  # granularities that pprof does not have
+EXACT_FLOAT = 1 << 53  # integers up to here are exact as float64, and so are their sums
+CHUNK_FRAMES = 1 << 18  # sorted at a time, to stay in the CPU's cache
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Nodes:
     columns: PprofColumns  # the profile
     granularity: str  # one of `GRANULARITIES`
     node_of_frame: NDArray[np.int32]  # the node of each frame of each location
-    # Location i has the frames `frame_offsets[i]` to `frame_offsets[i + 1]`, innermost first, at
+    # Location i has the frames `frame_offsets[i]` to `frame_offsets[i + 1]`, innermost first; at
     # least one.
     frame_offsets: IntArray
-    # What tells the nodes apart, a row each: name, file, line, column, address, binary, start line;
-    # texts are indices into `texts`.
+    # The key of each node: name, file, line, column, address, binary, start line; texts are indices
+    # into `texts`.
     keys: IntArray
     texts: list[str]  # the names and paths
 
@@ -64,11 +64,11 @@ class Nodes:
 
     @cached_property
     def names(self) -> list[str]:
-        """How pprof prints each node."""
+        """The name of each node, as pprof prints it."""
         if self.granularity in OWN:
             return [self.texts[row[0]] for row in self.keys.tolist()]
         texts = self.texts
-        if self.keys[:, 0].all() and not self.keys[:, 1:5].any():  # named, and nothing else
+        if self.keys[:, 0].all() and not self.keys[:, 1:5].any():  # only names
             return [texts[name] for name in self.keys[:, 0].tolist()]
         return [
             printable_name(address, texts[name], texts[file], line, column, texts[binary])
@@ -76,18 +76,18 @@ class Nodes:
         ]
 
     def flat(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """What the samples weigh whose innermost frame each node is."""
+        """Sum the weights of the samples whose innermost frame belongs to each node."""
         starts = self.columns.stack_offsets
         samples = np.flatnonzero(starts[1:] > starts[:-1])
         leaf = self._innermost.take(self.columns.stack.take(starts.take(samples)))
         return _sum_by(leaf, weights.take(samples), len(self))
 
     def cum(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """What the samples weigh in whose stack each node is; whole numbers add up exactly."""
+        """Sum the weights of the samples with each node in their stack; integer sums are exact."""
         return self.cum_of_each([weights])[0]
 
     def cum_of_each(self, weights: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """The same of several weights: which nodes are in which samples is found once for all."""
+        """Compute `cum` for several weights at once; nodes are assigned to samples only once."""
         totals = [np.zeros(len(self), each.dtype) for each in weights]
         for first, last in self.runs():
             sample, node = self._pairs(first, last)
@@ -101,7 +101,7 @@ class Nodes:
         return self.node_of_frame[self.frame_offsets[:-1]]
 
     def runs(self) -> Iterator[tuple[int, int]]:
-        """Runs of samples with about `CHUNK_FRAMES` frames, at least one sample each."""
+        """Yield runs of samples with about `CHUNK_FRAMES` frames, at least one sample each."""
         offsets = self.columns.stack_offsets
         first, samples = 0, len(offsets) - 1
         while first < samples:
@@ -111,7 +111,7 @@ class Nodes:
             first = last
 
     def _pairs(self, first: int, last: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Which nodes are in which samples of a run, each pair once; samples count from `first`."""
+        """Return the distinct pairs of node and sample in a run; samples count from `first`."""
         offsets = self.columns.stack_offsets[first : last + 1]
         stack = self.columns.stack[offsets[0] : offsets[-1]]
         bits = max(len(self) - 1, 1).bit_length()
@@ -136,7 +136,7 @@ class Nodes:
         return int(counts.max()) if len(counts) else 0
 
     def _outer_pairs(self, sample: NDArray[Any], stack: NDArray[np.int32]) -> list[NDArray[Any]]:
-        """Pairs of the frames into which a location's innermost one was inlined."""
+        """Return the pairs for frames other than a location's innermost."""
         pairs = []
         left = np.diff(self.frame_offsets).take(stack)
         for outer in range(1, self._most_frames):
@@ -148,7 +148,7 @@ class Nodes:
 
 
 def nodes_of(columns: PprofColumns, granularity: str = "functions") -> Nodes:
-    """Find a profile's nodes; ValueError where there is no such granularity."""
+    """Find a profile's nodes; raises ValueError if the granularity is unknown."""
     if granularity not in GRANULARITIES:
         wanted = f"{', '.join(GRANULARITIES)}{did_you_mean(granularity, GRANULARITIES)}"
         raise ValueError(f"granularity {granularity!r}, wanted one of {wanted}")
@@ -160,7 +160,7 @@ def nodes_of(columns: PprofColumns, granularity: str = "functions") -> Nodes:
 
 
 def _frames(columns: PprofColumns) -> tuple[IntArray, IntArray, IntArray]:
-    """Line of each frame (-1 of a location without lines), its location, the locations' offsets."""
+    """Return each frame's line (-1 in a location without lines) and location, and the offsets."""
     counts = np.diff(columns.locations.line_offsets)
     offsets = offsets_of(np.maximum(counts, 1))
     location = np.repeat(np.arange(len(counts)), np.maximum(counts, 1))
@@ -170,7 +170,7 @@ def _frames(columns: PprofColumns) -> tuple[IntArray, IntArray, IntArray]:
 
 
 class _Texts:
-    """Texts numbered from 0, the empty one first; equal texts have one number."""
+    """Distinct texts, numbered from 0; the empty text is 0."""
 
     def __init__(self) -> None:
         self.list = [""]
@@ -186,7 +186,7 @@ class _Texts:
 
 @dataclass(frozen=True)
 class _FrameKeys:
-    """What tells frames apart, by granularity; see `Nodes.keys` for the order."""
+    """The keys of frames, by granularity; see `Nodes.keys` for the order."""
 
     columns: PprofColumns
     texts: _Texts
@@ -211,8 +211,8 @@ class _FrameKeys:
         if granularity == "addresses":
             columns = self._of_line(self.columns.locations.line_column)
             addresses = self.columns.locations.address.view(np.int64)[self.location]
-        # pprof tells nameless frames apart by binary and by where their function starts. So at
-        # the granularity of files, where all are nameless, a file has a row for each function.
+        # pprof distinguishes nameless frames by binary and start line of the function. At the
+        # granularity of files all frames are nameless, so a file has a row per function.
         nameless = (names == 0) & (granularity not in OWN)
         binaries = np.where(nameless, self._binaries()[self.location], 0)
         start_lines = np.append(self.columns.functions.start_line, 0)[self._function]
@@ -220,11 +220,11 @@ class _FrameKeys:
         return np.stack([names, files, lines, columns, addresses, binaries, starts], axis=1)
 
     def _of_line(self, numbers: IntArray) -> IntArray:
-        """A number of the lines by frame, 0 where a frame has no function."""
+        """Return a number of each frame's line; 0 for a frame without a function."""
         return np.where(self._function >= 0, np.append(numbers, 0)[self.line], 0)
 
     def _of_function(self, texts: list[str]) -> IntArray:
-        """A text of the functions by frame, as its number; 0 where a frame has no function."""
+        """Return a text per frame, such as its function's name, as an index; 0 if unknown."""
         return np.append(self.texts.numbers(texts), 0)[self._function]
 
     @property
@@ -233,7 +233,7 @@ class _FrameKeys:
         return functions[self.line].astype(np.int64)
 
     def _binaries(self) -> IntArray:
-        """The mapped file of each location, as a text's number."""
+        """Return the index of each location's mapped file, as a text."""
         strings = self.columns.strings
         files = self.texts.numbers([strings[file] for file in self.columns.mappings.file])
         return np.append(files, 0)[self.columns.locations.mapping]
@@ -241,24 +241,24 @@ class _FrameKeys:
 
 @dataclass(frozen=True)
 class Top:
-    """Nodes that are not 0, one array a field, in pprof's order."""
+    """Nodes that are not 0, as columns, in pprof's order."""
 
-    node: IntArray  # which of the profile's nodes each row is
+    node: IntArray  # the row's node
     function: list[str]  # the node's name, as pprof prints it
-    flat: IntArray  # of samples whose innermost frame it is, in the profile's unit
-    cum: IntArray  # of samples in whose stack it is, each counted once
+    flat: IntArray  # sum of samples with the node innermost, in the profile's unit
+    cum: IntArray  # sum of samples with the node in their stack, each counted once
 
 
 def top_of(
     nodes: Nodes, flat: IntArray, cum: IntArray, *, by_cum: bool = False, n: int | None = None
 ) -> Top:
-    """Find who has the most by flat, or by cum; at most n rows."""
+    """Return the n largest nodes by flat or by cum; all if n is None."""
     node = _in_order(nodes, flat, cum, by_cum=by_cum)[:n]
     return Top(node, [nodes.names[row] for row in node.tolist()], flat[node], cum[node])
 
 
 def _in_order(nodes: Nodes, flat: IntArray, cum: IntArray, *, by_cum: bool) -> IntArray:
-    """The nodes that are not 0: by magnitude, then name, then the other magnitude."""
+    """Return the nodes that are not 0, by magnitude, then name, then the other magnitude."""
     there = np.flatnonzero((flat != 0) | (cum != 0))
     names = np.array(nodes.names, dtype=object)[there]
     rank = np.unique(names, return_inverse=True)[1] if len(there) else there
@@ -267,19 +267,19 @@ def _in_order(nodes: Nodes, flat: IntArray, cum: IntArray, *, by_cum: bool) -> I
 
 
 def function_names(columns: PprofColumns) -> list[str]:
-    """The functions' names as pprof shows them."""
+    """Return the functions' names as pprof shows them."""
     strings, functions = columns.strings, columns.functions
     names = zip(functions.name.tolist(), functions.system_name.tolist(), strict=True)
     return [shown_name(strings[name], strings[system_name]) for name, system_name in names]
 
 
 def function_files(columns: PprofColumns) -> list[str]:
-    """The functions' files as pprof shows them."""
+    """Return the functions' files as pprof shows them."""
     return [clean_path(columns.strings[file]) for file in columns.functions.file.tolist()]
 
 
 def _distinct(keys: IntArray) -> tuple[IntArray, NDArray[np.int32]]:
-    """The distinct rows, and for each row which of them it is."""
+    """Return the distinct rows, and for each row the index of its distinct row."""
     varying = np.flatnonzero((keys != keys[:1]).any(axis=0))
     if not len(keys) or not len(varying):
         return keys[:1], np.zeros(len(keys), np.int32)
@@ -293,7 +293,7 @@ def _distinct(keys: IntArray) -> tuple[IntArray, NDArray[np.int32]]:
 
 
 def _sum_by(node: NDArray[Any], weights: NDArray[Any], count: int) -> NDArray[Any]:
-    """Sum weights by node; whole numbers exactly, wrapping like Go's at 64 bits."""
+    """Sum weights by node; integer sums are exact, and wrap at 64 bits as in Go."""
     if weights.dtype == np.float64 or float(np.abs(weights, dtype=np.float64).sum()) < EXACT_FLOAT:
         return np.bincount(node, weights, count).astype(weights.dtype)
     total = np.zeros(count, weights.dtype)

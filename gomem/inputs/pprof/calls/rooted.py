@@ -1,7 +1,7 @@
-"""Stacks below frames that no program has: the parts of a whole, of which a profile tells one.
+"""Puts a profile's stacks below artificial frames that name parts of a larger whole.
 
-A frame such as `live heap` stands outside of the outermost function of each stack, and is a
-function like any other to whatever reads the profile.
+For example, a frame such as `live heap` is added outside of the outermost function of each stack.
+Readers of the profile treat it like any other function.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
     from gomem.inputs.pprof.columns import IntArray, ValueType
 
-NO_PLACE = -1  # the mapping of a frame that lies in no mapped file
+NO_PLACE = -1  # the mapping of a frame outside of mapped files
 
 
 class Frame(NamedTuple):
-    """A frame that stands for a part of a whole."""
+    """An artificial frame that represents a part of the whole."""
 
     name: str
-    file: str = ""  # the file that it stands for, if it does for one
+    file: str = ""  # the file that it represents, if any
 
 
 Path = tuple[Frame, ...]  # the outermost frame first
@@ -46,7 +46,7 @@ Path = tuple[Frame, ...]  # the outermost frame first
 def named(
     sample_types: tuple[ValueType, ...], rows: Sequence[tuple[Path, tuple[int, ...]]]
 ) -> PprofColumns:
-    """A profile of named frames alone: of each row its frames and a value for each sample type."""
+    """Build a profile of artificial frames only; a row has frames and a value per sample type."""
     frames = list(dict.fromkeys(frame for path, _ in rows for frame in path))
     number = {frame: row for row, frame in enumerate(frames)}
     nothing = PprofColumns(
@@ -65,9 +65,9 @@ def named(
 def rooted(
     columns: PprofColumns, sample_types: tuple[ValueType, ...], value: IntArray, path: Path
 ) -> PprofColumns:
-    """A profile's stacks below a path of frames, with other values, a row per sample.
+    """Put a profile's stacks below a path of frames, with new values, a row per sample.
 
-    Samples that are 0 are left out, and so are labels, period and time.
+    Samples with value 0 are dropped, and so are labels, period and time.
     """
     kept = np.flatnonzero(value.any(axis=1))
     part = keep_samples(columns, np.isin(np.arange(len(value)), kept))
@@ -87,8 +87,8 @@ def rooted(
 
 
 def _with_frames(columns: PprofColumns, frames: Sequence[Frame]) -> PprofColumns:
-    """The same with a function and a location more for each of these frames, in order."""
-    # Without a name in a binary, pprof shows theirs as it is.
+    """Append a function and a location for each frame, in order."""
+    # The system name is empty, so pprof shows the names unchanged.
     strings = [*columns.strings, "", *(text for frame in frames for text in frame)]
     none, function = len(columns.strings), len(columns.functions.id)
     rows = range(len(frames))
@@ -105,7 +105,7 @@ def _with_frames(columns: PprofColumns, frames: Sequence[Frame]) -> PprofColumns
 
 
 def _joined(table: Any, more: Any, **kept: Any) -> Any:
-    """Two tables of a kind as one, with ids from 1."""
+    """Concatenate two tables of the same type, with ids from 1."""
     columns = {
         field.name: np.concatenate([getattr(table, field.name), getattr(more, field.name)])
         for field in fields(table)
@@ -116,7 +116,7 @@ def _joined(table: Any, more: Any, **kept: Any) -> Any:
 
 
 def without_unused(columns: PprofColumns) -> PprofColumns:
-    """The same without locations, functions, mappings and strings that no sample needs."""
+    """Remove the locations, functions, mappings and strings that no sample uses."""
     places, locations = _used(columns.stack), columns.locations
     lines = np.diff(locations.line_offsets)
     is_kept = np.repeat(np.isin(np.arange(len(lines)), places), lines)
@@ -143,7 +143,7 @@ def without_unused(columns: PprofColumns) -> PprofColumns:
 
 
 def with_program(columns: PprofColumns, path: str) -> PprofColumns:
-    """The same with a mapped file, if it has none: readers look for the program in the first."""
+    """Add a mapped file if there is none, because readers take the first one for the program."""
     if len(columns.mappings.id):
         return columns
     symbolised = (True, True, True, True)
@@ -172,17 +172,17 @@ def _without_unused_strings(columns: PprofColumns) -> PprofColumns:
 
 
 def _rows(table: Any, rows: IntArray) -> Any:
-    """Some rows of a table, with ids from 1."""
+    """Return some rows of a table, with ids from 1."""
     columns = {field.name: getattr(table, field.name)[rows] for field in fields(table)}
     return type(table)(**columns | {"id": np.arange(1, len(rows) + 1)})
 
 
 def _used(rows: NDArray[Any]) -> IntArray:
-    """The rows of a table that are named, each once, in order; below 0 is none."""
+    """Return the rows that are referred to, each once, in order; negative values mean none."""
     distinct = np.unique(rows)
     return distinct[distinct >= 0].astype(np.int64)
 
 
 def _renumbered(rows: NDArray[Any], used: IntArray) -> NDArray[np.int32]:
-    """The same rows by their places among those that are used."""
+    """Replace row numbers by positions among the used rows."""
     return np.where(rows < 0, rows, np.searchsorted(used, rows)).astype(np.int32)

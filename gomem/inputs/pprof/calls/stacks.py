@@ -1,9 +1,9 @@
-"""Identifies stacks across profiles without writing each of them out.
+"""Identifies stacks across profiles by hash, without writing out each of them.
 
-Two profiles of one process number their functions and locations differently; only names are shared.
-Written out, the stacks of a large profile take hundreds of megabytes, and a series has many
-profiles. So each stack gets a 64-bit hash of its functions' names, and only stacks that are shown
-are written out.
+Two profiles of one process number their functions and locations differently; only names are the
+same. As text, the stacks of a large profile take hundreds of megabytes, and a series has many
+profiles. So each stack gets a 64-bit hash of its functions' names, and only the stacks that are
+shown become text.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 IntArray = NDArray[np.int64]
 KeyArray = NDArray[np.uint64]
 
-STEP = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose powers differ in all bits
-MAX_FRAMES = 128  # of a text, the innermost; Go writes no more
-MAX_NAME = 300  # characters of a function's name in a text
+STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers differ in all bits
+MAX_FRAMES = 128  # innermost frames of a stack as text; Go writes at most as many
+MAX_NAME = 300  # characters of a function's name in a stack as text
 CUT = "…"
-MAX_LOOKED_AT = 2000  # stacks, the largest: whoever allocates most is among them
+MAX_LOOKED_AT = 2000  # the largest stacks; they include the largest allocator
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Stacks:
 
     @cached_property
     def keys(self) -> KeyArray:
-        """A number for each sample: the same for the same functions in the same order."""
+        """A hash per sample; equal for the same functions in the same order."""
         if not len(self.columns.stack):
             return np.zeros(len(self.columns.value), np.uint64)
         texts, offsets = self._frames
@@ -62,7 +62,7 @@ class Stacks:
         return np.asarray(sums[of_sample[1:]] - sums[of_sample[:-1]], np.uint64)
 
     def text(self, sample: int) -> str:
-        """A sample's functions, outermost first, joined by `;`: its name as a folded stack."""
+        """Return a sample's functions, outermost first, joined by `;` as in a folded stack."""
         texts, offsets = self._frames
         first, last = self.columns.stack_offsets[sample : sample + 2].tolist()
         names: list[str] = []
@@ -79,12 +79,12 @@ class Stacks:
 
     @cached_property
     def others(self) -> frozenset[str]:
-        """Its functions that are of modules of others than the program's own."""
+        """The functions of third-party modules."""
         return of_others(function_names(self.columns), function_files(self.columns))
 
     @cached_property
     def _frames(self) -> tuple[list[str], IntArray]:
-        """Functions of all places, innermost first, else the address; and where each begins."""
+        """Function names of all locations, innermost first, or the address; and the offsets."""
         locations, names = self.columns.locations, function_names(self.columns)
         functions = locations.line_function.tolist()
         ends = locations.line_offsets.tolist()
@@ -98,8 +98,8 @@ class Stacks:
 
 
 def caller_of(profile: Profile, function: str, sample_type: str) -> str:
-    """The program's own function for which a function allocates most; see `own_function`."""
-    # The function is the innermost of the stacks to look at, as `top` names it.
+    """Return the program's own function on whose behalf a function allocates most; else empty."""
+    # `function` is the innermost frame of the stacks looked at, as `top` names it.
     stacks = Stacks(profile.columns)
     for sample in np.argsort(-profile.values(sample_type), kind="stable")[:MAX_LOOKED_AT].tolist():
         names = stacks.text(sample).split(";")[::-1]

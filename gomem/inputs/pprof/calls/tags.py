@@ -1,4 +1,4 @@
-"""Labels of samples: which samples have a label, and what the samples of each label add up to.
+"""Labels of samples: which samples have a label, and the sum over the samples of each label.
 
 A numeric label has one unit per key, as in `go tool pprof`: the first that the profile gives, else
 `bytes` for `alignment` and `request`, else the key itself. A label with value 0 and no unit carries
@@ -37,12 +37,13 @@ _UNITS = {
 
 
 def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
-    """Which samples have a label that an expression asks for, as pprof's `tagfocus` does.
+    """Return which samples have a label that matches an expression, like pprof's `tagfocus`.
 
-    It is `key=value` or a value of any key. A number or a range of numbers, with units or without
-    (`32kb`, `32kb:64kb`, `:1mb`, `1mb:`), is of numeric labels. Else it is a pattern of texts, or
-    several with commas between; without a key each of them must be found in some `key:text` of the
-    sample, with one any of them in the key's text. ValueError where RE2 refuses a pattern.
+    The expression is `key=value`, or a value of any key. A number or a range, with or without units
+    (`32kb`, `32kb:64kb`, `:1mb`, `1mb:`), matches numeric labels. Anything else is one or more
+    patterns separated by commas, and matches text labels. With a key, any of the patterns must
+    match a text of that key; without a key, each must match some `key:text` of the sample. Raises
+    ValueError if RE2 rejects a pattern.
     """
     key, equals, value = expression.partition("=")
     if not equals:
@@ -55,9 +56,8 @@ def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
 
 
 def tags_of(columns: PprofColumns, values: NDArray[np.int64], total: int) -> list[tuple[Any, ...]]:
-    """Each value of each label with what its samples add up to: rows of `frames.TAGS`."""
-    # They are in pprof's order: keys by their names, as pprof does not add up keys to sort them;
-    # then the largest first, and of one size texts before numbers.
+    """Sum the samples of each value of each label; returns rows of `frames.TAGS`."""
+    # In pprof's order: keys by name; then the largest first; texts before numbers of the same size.
     labels, units, strings = columns.labels, units_of(columns), columns.strings
     rows = np.flatnonzero(_says_something(columns))
     same = _first_of_equal(strings)
@@ -81,7 +81,7 @@ def tags_of(columns: PprofColumns, values: NDArray[np.int64], total: int) -> lis
 
 
 def units_of(columns: PprofColumns) -> dict[str, str]:
-    """The unit of each numeric label by its key."""
+    """Return the unit of each numeric label, by key."""
     labels, strings = columns.labels, columns.strings
     units: dict[str, str] = {}
     rows = np.flatnonzero(_says_something(columns) & (labels.text == 0))
@@ -101,7 +101,7 @@ def _says_something(columns: PprofColumns) -> NDArray[np.bool_]:
 
 
 def _first_of_equal(strings: list[str]) -> NDArray[Any]:
-    """For each string the first that is equal to it; -1 for string 0, which stands for none."""
+    """Return the first equal string of each string; -1 for string 0, which means none."""
     first: dict[str, int] = {}
     same = [first.setdefault(text, index) for index, text in enumerate(strings[1:], 1)]
     return np.array([-1, *same], np.int64)
@@ -138,7 +138,7 @@ def _with_number(
 
 
 def _range(text: str) -> tuple[float, float, str] | None:
-    """Bounds and their unit, if it is a number or a range of numbers."""
+    """Parse a number or a range of numbers: bounds and their unit; None if it is neither."""
     ends = list(_RANGE.finditer(text))[:2]
     if not ends:
         return None
@@ -157,8 +157,8 @@ def _range(text: str) -> tuple[float, float, str] | None:
 
 
 def _factor(unit: str, other: str) -> float | None:
-    """How many of another unit one of a unit is; None if they measure different things."""
-    # A unit that measures neither size nor time goes with any other, as it does in pprof.
+    """Return the factor between two units; None if they measure different things."""
+    # A unit of neither size nor time matches any other unit, as in pprof.
     known, wanted = _UNITS.get(_plain(unit)), _UNITS.get(_plain(other))
     if known is None:
         return 1.0

@@ -1,10 +1,10 @@
-"""Tables of jeprof and of Perl's pprof of a C++ program, which gomem names: nothing in it is Go's.
+"""Recognises tables of jeprof, and of the Perl pprof for C++ programs: they are not about Go.
 
 Printed by    jemalloc's bin/jeprof, after gperftools' pprof: `top` at its prompt or with --text.
 Form          (jeprof) top
               Total: 768.0 MB
                  384.0  50.0%  50.0%    384.0  50.0% store::Reader::Read
-Quirks        Go had the same script before 1.5. Names with `::` tell C++ and Rust from Go.
+Quirks        Go had the same script before 1.5. Names with `::` are C++ or Rust, not Go.
               With lg_prof_sample:30 jemalloc takes a sample every 2^30 bytes.
 """
 
@@ -15,8 +15,8 @@ import re
 from gomem.inputs.resemblance import Resemblance
 from gomem.text import Bytes, Function, Quoted, Share, Text, joined, text
 
-SHOWN = 3  # functions
-MAX_LOGARITHM = 40  # of an interval of samples
+SHOWN = 3  # functions named in the message
+MAX_LOGARITHM = 40  # of the sampling interval
 _BY_JEPROF = re.compile(
     rb"\(jeprof\)|^[^\n]{0,80}\bjeprof\b[^\n]{0,80}(?:--text|--show_bytes)", re.MULTILINE
 )
@@ -35,14 +35,14 @@ _ASK = (
 
 
 def is_of_jemalloc(data: bytes) -> bool:
-    """Whether a table of the script's form is jemalloc's, or its names are none of Go's."""
+    """Whether rows have this format, and either jeprof is named or most names are not Go's."""
     rows = _ROW.findall(data)
     native = sum(_NATIVE.search(name) is not None for _, name in rows)
     return bool(rows) and (_BY_JEPROF.search(data) is not None or 2 * native > len(rows))
 
 
 def table_of_jeprof(head: bytes, _: str) -> Resemblance | None:
-    """What such a table says: its total, and who has most."""
+    """Describe a table of jeprof: its total, and its largest sites; None if it is not one."""
     if not is_of_jemalloc(head):
         return None
     rows = [
@@ -64,7 +64,7 @@ def table_of_jeprof(head: bytes, _: str) -> Resemblance | None:
 
 
 def _sampled(head: bytes) -> Text:
-    """How often it takes a sample, where the text says that it is seldom."""
+    """The sampling interval, if the text has it."""
     found = _SAMPLE.search(head)
     if found is None or int(found[1]) > MAX_LOGARITHM:
         return Text()

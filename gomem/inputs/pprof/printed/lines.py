@@ -1,7 +1,7 @@
 """The lines that `go tool pprof` prints: rows of `top`, `tree` and `list`, stacks, and headers.
 
 Written by    google/pprof, internal/report/report.go and source.go; Perl's pprof before Go 1.4.
-Quirks        A number has two decimals, but `.00` is not printed; `0` has no unit.
+Quirks        A number has two decimals, but `.00` is omitted; `0` has no unit.
               `(inline)` and `(partial-inline)` follow a name in `top` and in stacks.
 """
 
@@ -29,12 +29,12 @@ IN_BYTES = frozenset({"B", "kB", "KB", "MB", "GB", "TB", "PB"})
 _UNIT = "|".join(sorted(FACTORS, key=len, reverse=True))
 _AMOUNT = rf"-?[0-9]+(?:\.[0-9]+)?(?:{_UNIT})?"
 _PER_CENT = r"-?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?%"
-_REST = r"(\S(?:.*\S)?)\s*"  # of a line, without blanks at its end
+_REST = r"(\S(?:.*\S)?)\s*"  # rest of a line, without trailing blanks
 _SHARES = rf"({_PER_CENT})\s+{_PER_CENT}\s+({_AMOUNT})\s+({_PER_CENT})"
 
 MAX_VALUE = 2**62
-MAX_HEAD_ERROR = 0.02  # between the share that a head prints and that of its two sizes
-TREE_RULE = 20  # characters of a rule left of its cross, of a tree at least
+MAX_HEAD_ERROR = 0.02  # between the printed share and the ratio of the two sizes in a header
+TREE_RULE = 20  # minimum characters left of the cross in a rule of `tree`
 AMOUNT = re.compile(rf"(-?[0-9]+(\.[0-9]+)?)({_UNIT})?")
 LEGEND = re.compile(r"\s*flat\s+flat%\s+sum%\s+cum\s+cum%.*")
 NAMELESS = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*")
@@ -44,7 +44,7 @@ EDGE = re.compile(rf"\s*({_AMOUNT})\s+{_PER_CENT}\s*\|\s*{_REST}")
 TORN = re.compile(rf"\s*{_AMOUNT}\s+{_PER_CENT}(?:\s+[0-9.].*)?|\s*{_AMOUNT}\s+[0-9.]+")
 RULE = re.compile(r"\s*-{6,}\+-{6,}\s*")
 STACK = re.compile(rf"\s*({_AMOUNT})\s{{2,}}{_REST}")
-# A stack of `traces` without the rules, as people paste the first of many.
+# A stack of `traces` without rules, as in pastes of only the first stack.
 STACK_ALONE = re.compile(
     rf"\s{{2,}}({_AMOUNT}) {{3}}([\w./-]+\.[^\s|]+(?: \((?:partial-)?inline\))?)\s*"
 )
@@ -54,10 +54,10 @@ ROUTINE = re.compile(rf"\s*ROUTINE =+ (.+) in {_REST}")
 ROUTINE_SUMS = re.compile(
     rf"\s*({_AMOUNT})\s+({_AMOUNT})\s+(?:\(flat, cum\)\s+{_PER_CENT} of Total"
     r"|Total (\w+) \(flat / cumulative\))\s*"
-)  # before Go 1.5 in a unit that is named once
+)  # before Go 1.5, the unit is printed once
 SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+([0-9]{{1,9}}):.*")
 INLINED = re.compile(r" \((?:partial-)?inline\)$")
-# Of a row of -lines; a folder of Windows may hold blanks.
+# A name in a row of `-lines`; paths on Windows can contain blanks.
 PLACE = re.compile(r"(\S.*?) ([A-Za-z]:[\\/].*|\S+):([0-9]+)(?::[0-9]+)?")
 
 SHOWN = re.compile(
@@ -75,7 +75,7 @@ DIFFERENCE = re.compile(r"\s-{1,2}(?:diff_)?base[= ]|[?&]seconds=[0-9]+")
 DURATION = re.compile(r"\s*Duration: .*")
 PROMPT = re.compile(
     r"\s*(?:[$#>] )?(?:\(pprof\)\s*)+(.*)"
-)  # a command, or what one printed that was not typed
+)  # a command, or output on the same line as the prompt
 COMMAND = re.compile(
     r"\s*(?:Fetching profile|Saved profile in).*|.*\bgo tool pprof\b.*"
     r"|(?:[^\n]{0,60}[$#>%] +)?pprof +[-/\w].*"
@@ -111,19 +111,19 @@ class Amount:
     """A number as pprof prints it."""
 
     value: int  # in the base unit
-    rounding: int  # by how much it may be off
-    unit: str  # as printed; empty of counts, and of 0
+    rounding: int  # maximum rounding error
+    unit: str  # as printed; empty for counts and for 0
 
     def plus(self, other: Amount) -> Amount:
-        """Both together."""
+        """The sum of both."""
         value, rounding = self.value + other.value, self.rounding + other.rounding
         return Amount(value, rounding, self.unit or other.unit)
 
 
 def amount_of(text: str, unit: str = "") -> Amount:
-    """The amount that a text is, `.` standing for nothing; of a unit where it names none.
+    """Parse an amount; `.` is 0. `unit` applies if the text has no unit.
 
-    OverflowError of more than any machine has.
+    Raises OverflowError if the amount exceeds `MAX_VALUE`.
     """
     found = AMOUNT.fullmatch(text)
     if found is None:
@@ -133,13 +133,13 @@ def amount_of(text: str, unit: str = "") -> Amount:
     value = float(found[1]) * factor
     if abs(value) >= MAX_VALUE:
         raise OverflowError(text)
-    # pprof prints two decimals, Perl's one; a whole number may have lost two.
+    # pprof prints two decimals, Perl's pprof one; an integer may have lost two.
     off = 0.0 if factor == 1 else factor * (0.05 if len(found[2] or "") == 2 else 0.005)
     return Amount(round(value), round(off), unit)
 
 
 def fraction_of(text: str) -> tuple[float, float]:
-    """A percentage as a fraction, and by how much that may be off."""
+    """Parse a percentage as a fraction, with its maximum rounding error."""
     digits = text.removesuffix("%")
     mantissa = digits.partition("e")[0]
     exponent = int(digits.partition("e")[2] or 0)
@@ -150,7 +150,7 @@ def fraction_of(text: str) -> tuple[float, float]:
 
 
 def nanoseconds_of(text: str) -> int:
-    """A head's time in nanoseconds since 1970; 0 where its zone is a name that may mean several."""
+    """Parse a header's time as nanoseconds since 1970; 0 if the zone's name is ambiguous."""
     for form, layout in _TIME_FORMS:
         found = form.fullmatch(text)
         zone = None if found is None else _zone_of(found[2])
@@ -178,10 +178,10 @@ def _zone_of(name: str) -> timezone | None:
 
 
 def default_type_of(line: str) -> str:
-    """The sample type that pprof shows of what a line says it fetched; empty if it says nothing."""
+    """Return pprof's default sample type for the profile fetched in a line; empty if unknown."""
     return next((kind for form, kind in _DEFAULT_TYPES if form.search(line)), "")
 
 
 def without_inline(name: str) -> str:
-    """A function's name without the word that says where it was inlined."""
+    """Return a function's name without the suffix `(inline)` or `(partial-inline)`."""
     return INLINED.sub("", name)

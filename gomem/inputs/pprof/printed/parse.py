@@ -1,11 +1,11 @@
 """Pasted output of `go tool pprof`: `top`, `tree`, `list`, `traces`.
 
-Written by    go tool pprof of all releases, at its prompt or through its options.
+Written by    go tool pprof of all releases, at its prompt or with command-line options.
 Described in  google/pprof's doc/README.md; `lines` describes each form of line.
-Quirks        A table has only the larger rows and the total of all. The rest becomes a sample
+Quirks        A table has only the larger rows, and the total of all. The rest becomes a sample
               without a stack. Values have two decimals, so `134.51MB` can be off by 5 kB.
-              The header says whether a number is in use or allocated. Many pastes omit it.
-              Only negative numbers show that a profile was subtracted (`-base`).
+              The header says whether values are in use or allocated. Many pastes omit it.
+              Only negative values show that a profile was subtracted (`-base`).
               `list` has lines, `tree` and `peek` have callers, `traces` has every stack.
 """
 
@@ -26,21 +26,21 @@ from gomem.inputs.text_lines import lines_of
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
 
-HEAD_BYTES = 1 << 16  # in which it has to be seen
-LEAST_SHARE = 1 / 3  # of the lines: a document with a table in it is no table
-LEAST_HEADED = 1 / 5  # the same where a row stands below its legend
+HEAD_BYTES = 1 << 16  # the output must begin within these bytes
+LEAST_SHARE = 1 / 3  # of the lines; a document that merely contains a table has fewer
+LEAST_HEADED = 1 / 5  # the same, if a row follows the column header
 _QUICK = re.compile(
     rb"\d% [^\n]{0,80}\d%|ROUTINE ====|(?<!-)-{6,}+\+-{6,}"
     rb"|^ {2,}+\d\S*+ {3}(?>\S+?\.)\S[^\n]*+\n {8,}+\S+?\.\S",
     re.MULTILINE,
 )
-PARKED = "runtime.gopark"  # where a goroutine waits: a stack of nothing else begins so
+PARKED = "runtime.gopark"  # innermost function of a waiting goroutine, and of no other stack
 TABLE, TREE, LIST, TRACES = "table", "tree", "list", "traces"
 
 
 @dataclass(frozen=True)
 class PrintedText:
-    """A profile as it was printed."""
+    """A profile parsed from pprof's output."""
 
     columns: PprofColumns
     printed: Printed
@@ -49,7 +49,7 @@ class PrintedText:
 
 
 def looks_like_printed(data: bytes) -> bool:
-    """Whether much of a text is what `go tool pprof` prints."""
+    """Whether enough lines of a text are output of `go tool pprof`."""
     head = without_bold_cells(data[:HEAD_BYTES])
     if b"\0" in head or _QUICK.search(head) is None or is_of_jemalloc(head):
         return False
@@ -60,10 +60,10 @@ def looks_like_printed(data: bytes) -> bool:
 
 
 def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage]]:
-    """Read what pprof printed as a profile, and what could not be read.
+    """Parse pprof's output as a profile; returns it and the damage.
 
     Damage is a row that is cut, rows that are missing, and a table of another profile than the
-    first one's. FormatError where there is no row in it.
+    first table's. Raises FormatError if there is no row.
     """
     reader = _Reader(source).of_lines(lines_of(without_bold_cells(data)))
     if not reader.has_rows:
@@ -73,7 +73,7 @@ def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage
 
 
 def _by_row(tables: list[Table]) -> dict[str, tuple[int, ...]]:
-    """What each row had, in the order of the readings."""
+    """Return the values of each row, in the order of the readings."""
     names = dict.fromkeys(name for table in tables for name in table.rows)
     return {
         name: tuple(table.rows[name].flat.value for table in tables if name in table.rows)
@@ -82,34 +82,34 @@ def _by_row(tables: list[Table]) -> dict[str, tuple[int, ...]]:
 
 
 class _Reader:
-    """The state that one line leaves to the next."""
+    """The parser's state between lines."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.damage: list[Damage] = []
         self.tables = [Table(0)]
-        self.known = 0  # lines that pprof prints
+        self.known = 0  # lines recognised as pprof's output
         self.kind = self.default_kind = self.file = self.build_id = self.saved = ""
         self.time_nanos = self.session = 0
         self.is_difference = False
-        self.form = TABLE  # of the lines that come
-        self.routine = ("", "")  # whose lines come, and its file
-        self.above: list[tuple[str, Amount]] | None = None  # the callers, since the last rule
+        self.form = TABLE  # of the following lines
+        self.routine = ("", "")  # function of the following lines, and its file
+        self.above: list[tuple[str, Amount]] | None = None  # callers since the last rule
         self.nameless = ""  # a row whose name is on the next line
-        self.is_ruled = True  # whether rules stand between stacks
-        self.is_elided = False  # whether dots stand for some of them
-        self.unit = ""  # that Perl's pprof names once
-        self.is_interrupted = False  # whether words stand behind the last row
+        self.is_ruled = True  # whether rules separate the stacks
+        self.is_elided = False  # whether an ellipsis replaces some stacks
+        self.unit = ""  # printed once by Perl's pprof
+        self.is_interrupted = False  # whether other text follows the last row
         self.has_headed_row = self.is_below_legend = False
-        self.chosen = set[str]()  # sample types that commands and flags name
+        self.chosen = set[str]()  # sample types in commands and flags
 
     @property
     def has_rows(self) -> bool:
-        """Whether there is anything that a profile has."""
+        """Whether there is any row or stack."""
         return any(table.rows or table.stacks for table in self.tables)
 
     def of_lines(self, texts: list[str]) -> _Reader:
-        """Itself, with these lines read."""
+        """Parse lines; returns itself."""
         for number, text in enumerate(texts, start=1):
             nameless, self.nameless = self.nameless, ""
             whole = f"{nameless}  {text.strip()}" if nameless and text.strip() else text
@@ -129,9 +129,9 @@ class _Reader:
         return self
 
     def profile(self) -> PrintedText:
-        """All tables of the first one's profile, one a sample type."""
+        """Return the profile with all tables that belong to it, one per sample type."""
         by_type: dict[str, Table] = {}
-        readings: dict[str, list[Table]] = {}  # by sample type, the earlier ones
+        readings: dict[str, list[Table]] = {}  # earlier readings, by sample type
         if len(self.chosen) == 1 and not any(table.kind for table in self.tables):
             self.tables = [replace(table, kind=min(self.chosen)) for table in self.tables]
         for table in self.tables:
@@ -152,7 +152,7 @@ class _Reader:
                 first.take(table)
                 continue
             if first.has_of_its_stacks(table):
-                continue  # its rows have them already
+                continue  # the table's rows already include these stacks
             what = "another profile's table is not read here; save it to a file of its own"
             self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
         found = list(by_type.values())
@@ -170,13 +170,13 @@ class _Reader:
         return PrintedText(columns, printed, totals, is_difference)
 
     def _note_head(self, table: Table) -> None:
-        """Note a table of which the head alone is there."""
+        """Record damage if a table has only its header."""
         if table.shown is not None and table.shown.value:
             what = "the head of a table without its rows: they are missing"
             self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
 
     def _check(self, table: Table) -> None:
-        """Note rows that are missing."""
+        """Record damage if rows are missing."""
         if table.shown is None or table.stacks:
             return
         lost = abs(table.shown.value - table.flat)
@@ -185,7 +185,7 @@ class _Reader:
             self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
 
     def _is_read(self, number: int, text: str) -> bool:
-        """Take a line; whether it is of a table or of its head."""
+        """Parse a line; returns whether it belongs to a table or its header."""
         if prompt := lines.PROMPT.fullmatch(text):
             self._command(number, text)
             self._is_read(number, prompt[1])
@@ -201,7 +201,7 @@ class _Reader:
         self.nameless = text.rstrip() if lines.NAMELESS.fullmatch(text) else ""
         return False
 
-    # What is around the rows
+    # Headers and commands
 
     def _head(self, number: int, text: str) -> bool:
         if self._of_profile(number, text):
@@ -217,10 +217,10 @@ class _Reader:
             self.form, self.routine = LIST, (found[1], found[2])
         elif lines.RULE.fullmatch(text):
             self.above = []
-            # Of a tree the left side is longer.
+            # In a rule of `tree`, the left side is longer.
             self.form = TRACES if text.strip().index("+") < lines.TREE_RULE else TREE
             if self.form == TREE:
-                self.tables[-1].shown = None  # peek has some of the rows
+                self.tables[-1].shown = None  # `peek` has only some of the rows
         elif lines.LEGEND.fullmatch(text):
             self.is_below_legend = True
             if self.form != TREE:
@@ -230,7 +230,7 @@ class _Reader:
         return True
 
     def _shown(self, number: int, text: str, found: re.Match[str]) -> None:
-        """What a head says: how much the rows are, and of what total."""
+        """Parse a header: the sum of the shown rows, and the total."""
         rows, part, whole = found.group(1, 2, 3) if found[2] else found.group(4, 6, 5)
         shown, total, (share, off) = amount_of(rows), amount_of(whole), fraction_of(part)
         said = shown.value / total.value if total.value else share
@@ -241,14 +241,14 @@ class _Reader:
         self.tables[-1].shown, self.tables[-1].total = shown if is_sound else None, total
 
     def _of_profile(self, number: int, text: str) -> bool:
-        """What the head says of the profile, or a command what is asked of it."""
+        """Parse a header line about the profile, or a command."""
         if found := lines.TYPE.fullmatch(text):
             self._begin(number)
             self.kind = found[1]
         elif found := lines.TIME.fullmatch(text):
             self.time_nanos = self.time_nanos or lines.nanoseconds_of(found[1])
         elif lines.DURATION.fullmatch(text):
-            # Of a heap profile only what came in some seconds has one: /heap?seconds=30.
+            # A heap profile has a duration only if it is a delta profile: /heap?seconds=30.
             self.is_difference |= self.kind.startswith(("inuse_", "alloc_"))
         elif found := lines.FILE.fullmatch(text):
             self.file = self.file or found[1]
@@ -263,7 +263,7 @@ class _Reader:
         return True
 
     def _command(self, number: int, text: str) -> None:
-        """What was asked, of which profile."""
+        """Parse a command: the sample type it selects, and its profile."""
         self._begin(number)
         self.is_difference |= lines.DIFFERENCE.search(text) is not None
         self.default_kind = lines.default_type_of(text) or self.default_kind
@@ -274,7 +274,7 @@ class _Reader:
         self.chosen |= {chosen[1]} if chosen else set()
 
     def _begin(self, number: int, *, closes: bool = True) -> None:
-        """Close the table that was read, if one was."""
+        """Close the current table, if it has rows."""
         self.form, self.above = TABLE, None
         last = self.tables[-1]
         if closes and (last.rows or last.stacks):
@@ -285,7 +285,7 @@ class _Reader:
     # Rows
 
     def _table(self) -> Table:
-        """The table that a row is of, which is now of a sample type."""
+        """Return the current table, whose sample type is now known."""
         table = self.tables[-1]
         table.kind = table.kind or self.kind or self.default_kind
         return table
@@ -313,7 +313,7 @@ class _Reader:
         return rows[name]
 
     def _derive(self, *pairs: tuple[Amount, str]) -> None:
-        """The total, by a number and its share of it; by the pair that says it best."""
+        """Derive the total from a value and its share; the most precise pair wins."""
         table = self.tables[-1]
         for amount, share in pairs:
             fraction, off = fraction_of(share)
@@ -323,7 +323,7 @@ class _Reader:
                     table.derived = (amount.value / fraction, imprecise)
 
     def _node(self, text: str) -> bool:
-        """A function of a tree, or a call to it or by it."""
+        """Parse a function of `tree`, or a line for one of its callers or callees."""
         if edge := lines.EDGE.fullmatch(text):
             if self.above is not None:
                 self.above.append((without_inline(edge[2]), amount_of(edge[1])))
@@ -335,7 +335,7 @@ class _Reader:
         row = self._add(without_inline(node[5]), flat, cum)
         row.callers += [(caller, weight.value) for caller, weight in self.above or ()]
         self._derive((flat, node[2]), (cum, node[4]))
-        # Of a function that calls nothing, all that comes through a caller is its own.
+        # If a function calls nothing, the values of its callers are all flat.
         if flat.value == cum.value and flat.value and self.above:
             parts = [Part(weight.value, caller=caller) for caller, weight in self.above]
             rest = flat.value - sum(part.value for part in parts)
@@ -346,7 +346,7 @@ class _Reader:
         return True
 
     def _source(self, text: str) -> bool:
-        """A line of a function, or its sums."""
+        """Parse a line of `list`: a source line, or the function's sums."""
         name, file = self.routine
         if sums := lines.ROUTINE_SUMS.fullmatch(text):
             self.unit = sums[3] or ""
@@ -366,7 +366,7 @@ class _Reader:
         return True
 
     def _stack_alone(self, text: str) -> bool:
-        """The first of stacks that nothing stands before."""
+        """Parse the first of several stacks that have no header."""
         if self.form != TABLE or self.tables[-1].rows or not lines.STACK_ALONE.fullmatch(text):
             return False
         self.form, self.above, self.is_ruled = TRACES, [], False

@@ -1,4 +1,4 @@
-"""The tables that were found in a text, one a sample type, and what they say of the profile."""
+"""The tables found in a text, one per sample type, and what they add to the profile."""
 
 from __future__ import annotations
 
@@ -22,32 +22,34 @@ if TYPE_CHECKING:
 
 _UNTYPED = {"bytes": "space", "nanoseconds": "time", "count": "count"}
 _UNITS = {"cpu": "nanoseconds", "delay": "nanoseconds"}
-ALIKE = 0.02  # totals that differ by less are of one profile, where a share had to tell one
+# totals that differ by less are the same profile's, if a total was derived from a share
+ALIKE = 0.02
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some of a function's own value."""
+    """A part of a function's flat value."""
 
     value: int
     file: str = ""
     line: int = 0
-    caller: str = ""  # who called the function for it; empty if that is not said
+    caller: str = ""  # the function's caller for this part; empty if unknown
 
 
 @dataclass
 class Row:
-    """A function of a table."""
+    """A function in a table."""
 
     flat: Amount
     cum: Amount
-    parts: list[Part] = field(default_factory=list)  # what flat consists of
+    parts: list[Part] = field(default_factory=list)  # the parts of flat
     cum_by_line: dict[tuple[str, int], int] = field(default_factory=dict)
-    share: float | None = None  # of the total, as flat% says it; None of what it does not say
-    callers: list[tuple[str, int]] = field(default_factory=list)  # and what each had of cum
+    share: float | None = None  # flat% as a fraction of the total; None if not printed
+    # callers, and how much of cum came from each
+    callers: list[tuple[str, int]] = field(default_factory=list)
 
     def plus(self, other: Row) -> Row:
-        """This and another function of the same name, which pprof tells apart and does not say."""
+        """Add another function of the same name; pprof does not print what distinguishes them."""
         flat, cum = self.flat.plus(other.flat), self.cum.plus(other.cum)
         share = None if other.share is None else other.share + (self.share or 0)
         parts, callers = [*self.parts, *other.parts], [*self.callers, *other.callers]
@@ -55,7 +57,7 @@ class Row:
 
     @property
     def detail(self) -> int:
-        """How much it says: of a function with lines or callers, more."""
+        """The level of detail; higher if there are lines or callers."""
         return sum(bool(part.line or part.caller) for part in self.parts) + len(self.cum_by_line)
 
 
@@ -63,42 +65,43 @@ class Row:
 class Table:
     """The rows of one sample type."""
 
-    line: int  # where it begins
-    kind: str = ""  # the sample type; empty if nothing says it
-    session: int = 0  # of those that a profile was opened in, as far as the text has them
+    line: int  # its first line
+    kind: str = ""  # the sample type; empty if unknown
+    session: int = 0  # number of the pprof session, as far as the text has them
     total: Amount | None = None
-    shown: Amount | None = None  # what its rows add up to
+    shown: Amount | None = None  # sum of the rows
     rows: dict[str, Row] = field(default_factory=dict)
     stacks: list[tuple[Amount, list[str]]] = field(default_factory=list)
-    derived: tuple[float, float] = (0.0, 1.0)  # the total by the best share, and how far off
-    is_later: bool = False  # whether its rows came again behind words: it is a later reading
+    # the total by the most precise share, and its relative error
+    derived: tuple[float, float] = (0.0, 1.0)
+    is_later: bool = False  # a later reading: the rows are repeated after other text
 
     @property
     def amounts(self) -> list[Amount]:
-        """Every number of its rows."""
+        """All values of the rows."""
         rows = (amount for row in self.rows.values() for amount in (row.flat, row.cum))
         return [*rows, *(amount for amount, _ in self.stacks)]
 
     @property
     def sample_type(self) -> ValueType:
-        """As its head says, else by the units that are printed."""
+        """The sample type in the header, else by the printed units."""
         of_total = () if self.total is None else (self.total,)
         printed = {amount.unit for amount in (*self.amounts, *of_total)} - {""}
         unit = "bytes" if self.kind.endswith("_space") else _UNITS.get(self.kind, "count")
         if printed:
             unit = "bytes" if printed <= IN_BYTES else "nanoseconds"
         elif unit == "bytes" and any(amount.value for amount in (*self.amounts, *of_total)):
-            return ValueType(_UNTYPED["count"], "count")  # pprof prints no bytes without a unit
+            return ValueType(_UNTYPED["count"], "count")  # pprof always prints a unit after bytes
         return ValueType(self.kind or _UNTYPED[unit], unit)
 
     @property
     def flat(self) -> int:
-        """What its rows add up to."""
+        """The sum of the rows."""
         rows = sum(row.flat.value for row in self.rows.values())
         return rows + sum(amount.value for amount, _ in self.stacks)
 
     def is_of_waiting(self, parked: str) -> bool:
-        """Whether it counts goroutines: each stack is parked, or the rows say most of all are."""
+        """Whether it counts goroutines: a stack waits in `parked`, or most of the total does."""
         if any(names[0] == parked for _, names in self.stacks):
             return True
         row = self.rows.get(parked)
@@ -106,17 +109,17 @@ class Table:
 
     @property
     def rounding(self) -> int:
-        """By how much a number may be off."""
+        """The maximum rounding error of a value."""
         return max((amount.rounding for amount in self.amounts), default=0)
 
     @property
     def has_negative(self) -> bool:
-        """Whether something is below zero: then it is a difference."""
+        """Whether a value is negative; if so, the table is a difference."""
         return any(amount.value < 0 for amount in self.amounts)
 
     @property
     def whole(self) -> Amount:
-        """The total: as the head says it, else by the shares of the rows, else their sum."""
+        """The total: from the header, else from the rows' shares, else their sum."""
         if self.total is not None:
             return self.total
         value, off = self.derived
@@ -125,7 +128,7 @@ class Table:
         return Amount(self.flat, self.rounding * len(self.amounts), "")
 
     def is_of_one_profile_with(self, other: Table) -> bool:
-        """Whether the totals are the same, as far as they are printed."""
+        """Whether the totals are the same, within rounding."""
         ours, theirs = self.whole, other.whole
         slack = ours.rounding + theirs.rounding
         if self.total is None or other.total is None:
@@ -133,12 +136,12 @@ class Table:
         return abs(ours.value - theirs.value) <= slack
 
     def has_of_its_stacks(self, other: Table) -> bool:
-        """Whether another is some stacks of the same profile, as `traces` lists them behind it."""
+        """Whether the other table has stacks of the same profile, such as `traces` after `top`."""
         most = self.whole.value + self.whole.rounding
         return bool(other.stacks) and other.session == self.session and other.flat <= most
 
     def take(self, other: Table) -> None:
-        """What another table of the same profile says besides."""
+        """Add what another table of the same profile has in more detail."""
         self.stacks = self.stacks or other.stacks
         self.total = self.total or other.total
         for name, row in other.rows.items():
@@ -148,19 +151,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Printed:
-    """What a table says that no stack holds, by sample type.
+    """What tables have beyond the stacks and flat values, by sample type.
 
     Attributes:
-        cum: Of each row, by its name, what it has with the functions that it called.
-        rounding: By how much a number may be off, in the unit.
-        total_rounding: By how much the total may be off.
-        has_stacks: Whether it has every stack (`traces`).
-        saved: The profile that it was printed from, where pprof says where it is; else empty.
-        shares: Of each row, by its name, its share of the total as it is printed.
-        is_elided: Whether somebody put dots for some of the stacks.
-        derived: The sample types whose total no line says: it follows from the rows' shares.
-        earlier: Of each row what it had in the readings before, where a text has it several times.
-        callers: Of each function of a tree its callers, and what of its cum each had.
+        cum: The cum value of each row, by name.
+        rounding: The maximum rounding error of a value, in its unit.
+        total_rounding: The maximum rounding error of the total.
+        has_stacks: Whether every stack is known (`traces`).
+        saved: The path that pprof saved the profile to; empty if unknown.
+        shares: The printed share of the total of each row, by name.
+        is_elided: Whether an ellipsis replaces some of the stacks.
+        derived: The sample types whose total is not printed, but derived from the rows' shares.
+        earlier: The values of each row in earlier readings, if the text has several.
+        callers: The callers of each function of a tree, and how much of its cum came from each.
     """
 
     cum: Mapping[str, Mapping[str, int]]
@@ -175,15 +178,15 @@ class Printed:
     callers: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
 
     def share_of(self, sample_type: str, name: str, otherwise: float) -> float:
-        """A row's share of the total, as it is printed."""
+        """Return a row's printed share of the total, or `otherwise`."""
         return self.shares.get(sample_type, {}).get(name, otherwise)
 
     def cum_of(self, sample_type: str, nodes: Nodes, least: IntArray) -> IntArray:
-        """The cum of nodes; of one that no row is of, what the stacks have at least."""
+        """Return the nodes' cum values; a node without a row has `least`, its cum by the stacks."""
         known = dict(self.cum.get(sample_type, {}))
         cums = list(zip(nodes.names, least.tolist(), strict=True))
         if nodes.granularity in OWN:
-            # A package has as much as any of its functions, and all that they have themselves.
+            # A package has at least as much as any of its functions, and at least its stacks' sum.
             of_owner: dict[str, int] = {}
             for name, cum in known.items():
                 module = (
@@ -196,14 +199,14 @@ class Printed:
         return np.array([known.get(name, cum) for name, cum in cums], np.int64)
 
     def note(self, sample_type: ValueType) -> str:
-        """Why there are no intervals."""
+        """Return why there are no intervals."""
         off = self.rounding.get(sample_type.type, 0)
         amount = format_bytes(off) if sample_type.unit == "bytes" else format_count(off)
         rounded = f", rounded to ±{amount}" if off else ""
         return f"a table of go tool pprof{rounded}; it does not say at which rate it was sampled"
 
     def less(self, base: Printed) -> Printed:
-        """That of a difference."""
+        """Subtract a baseline's values."""
         pairs = {kind: (own, base.cum.get(kind, {})) for kind, own in self.cum.items()}
         return Printed(
             {
@@ -226,7 +229,7 @@ def printed_of(
     is_elided: bool = False,
     earlier: Mapping[str, Mapping[str, tuple[int, ...]]] | None = None,
 ) -> Printed:
-    """What tables say beside the flat values of their rows."""
+    """Collect what tables have beyond the flat values of their rows."""
     types = [(table.sample_type.type, table) for table in tables]
     return Printed(
         {kind: _cum_of(table) for kind, table in types},
@@ -243,7 +246,7 @@ def printed_of(
 
 
 def _callers_of(table: Table) -> dict[str, dict[str, int]]:
-    """The callers of each function, the rows of its lines together."""
+    """Return each function's callers; the rows of its lines are added up."""
     found: dict[str, dict[str, int]] = {}
     for name, row in table.rows.items():
         for caller, value in row.callers:
@@ -253,13 +256,13 @@ def _callers_of(table: Table) -> dict[str, dict[str, int]]:
 
 
 def _function_of(name: str) -> str:
-    """A row's function, without its line."""
+    """Return a row's function, without its line."""
     place = PLACE.fullmatch(name)
     return name if place is None else place[1]
 
 
 def _shares_of(table: Table) -> dict[str, float]:
-    """Each row's share as it is printed; of a function with rows of several lines their sum."""
+    """Return each row's printed share, and each function's sum over the rows of its lines."""
     shares: dict[str, float] = {}
     for name, row in table.rows.items():
         if row.share is None:
@@ -273,12 +276,13 @@ def _shares_of(table: Table) -> dict[str, float]:
 def _cum_of(table: Table) -> dict[str, int]:
     found: dict[str, int] = {}
     if table.stacks:
-        return found  # which add up to it
+        return found  # cum is computed from the stacks
     for name, row in table.rows.items():
         found[name] = row.cum.value
         for (file, line), cum in row.cum_by_line.items():
             found[f"{name} {file}:{line}"] = cum
-        if place := PLACE.fullmatch(name):  # a line: its function has as much at least
+        # a row of a line; cum of the function is at least as large
+        if place := PLACE.fullmatch(name):
             found[place[1]] = max(found.get(place[1], 0), row.cum.value, key=abs)
     return found
 
@@ -286,7 +290,7 @@ def _cum_of(table: Table) -> dict[str, int]:
 def columns_of(
     tables: Sequence[Table], *, file: str, build_id: str, time_nanos: int, is_difference: bool
 ) -> PprofColumns:
-    """The tables as a profile: a sample a row, or a stack, and one for what no row is of."""
+    """Convert tables to a profile: a sample per row or stack, and one for the rest of the total."""
     laid_out = _LaidOut(b"", "", strings={"": 0})
     for column, table in enumerate(tables):
         laid_out.column, laid_out.width = column, len(tables)
@@ -302,10 +306,10 @@ def columns_of(
 
 @dataclass
 class _LaidOut(TextReader):
-    """Samples, from the rows of one table after the other."""
+    """The samples from one table after the other."""
 
-    column: int = 0  # of the table
-    width: int = 1  # sample types
+    column: int = 0  # number of the table
+    width: int = 1  # number of sample types
 
     def take(self, table: Table, *, is_difference: bool) -> None:
         for amount, names in table.stacks:

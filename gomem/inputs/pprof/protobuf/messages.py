@@ -1,4 +1,4 @@
-"""Many protobuf messages of one type in one buffer, and the fields found in them.
+"""Many protobuf messages of one type in one buffer, and their fields.
 
 Quirks        A repeated number can be packed, unpacked, or both in one message.
               If a singular field occurs several times, the last one counts.
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-WINDOW_BYTES = 4 * CHUNK_BYTES  # of a buffer whose numbers are worth to be found all at once
-NARROW = 8  # numbers of a run: up to here, reading one of each run at a time is faster
+WINDOW_BYTES = 4 * CHUNK_BYTES  # bytes of a buffer; up to here, its numbers are decoded all at once
+NARROW = 8  # numbers per run; up to here, decoding one of each run at a time is faster
 
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of one type in one buffer, in ascending order and without overlap."""
+    """Messages of one type in one buffer, in ascending order, not overlapping."""
 
     raw: bytes  # the buffer, with `PADDING` zeros before and after the messages
     starts: IntArray  # first byte of each message
@@ -42,7 +42,7 @@ class Messages:
 
     @classmethod
     def join(cls, parts: Sequence[bytes]) -> Messages:
-        """Lay messages end to end."""
+        """Concatenate messages."""
         lengths = np.fromiter(map(len, parts), np.int64, len(parts))
         stops = PADDING + np.cumsum(lengths)
         padding = bytes(PADDING)
@@ -55,15 +55,15 @@ class Messages:
 
     @cached_property
     def numbers(self) -> Numbers:
-        """All numbers of the buffer."""
+        """All numbers in the buffer."""
         return Numbers(self.data)
 
     def error(self, message: int, place: int, what: str) -> WireError:
-        """What is wrong at a place of the buffer, as one of a message's."""
+        """Return an error at a position in the buffer, located in a message."""
         return WireError(message, place - int(self.starts[message]), what)
 
     def number_error(self, error: VarintError) -> WireError:
-        """A number's error, as one of the message that it is in."""
+        """Return a number's error, located in the message that contains the number."""
         message = int(np.searchsorted(self.starts, error.place, side="right")) - 1
         return self.error(message, error.place, str(error))
 
@@ -73,13 +73,12 @@ class Messages:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Fields that were found, one each: a round's, or those of many rounds."""
+    """Fields found, one per row: those of one round, or of many."""
 
-    message: IntArray  # the message of each
-    # Field number and wire type, as encoded: `number << 3 | type`; one for all if they have the
-    # same.
+    message: IntArray  # the message of each field
+    # Field number and wire type, as encoded: `number << 3 | type`; an int if all are the same.
     tag: NDArray[np.int16] | int
-    # First byte of the field's content: of the number, or of what its length announces.
+    # First byte of the field's content: of the number, or of the bytes after the length.
     start: IntArray
     stop: IntArray  # one past the content's last byte
     number: IntArray  # the number, or the length
@@ -89,15 +88,15 @@ class Records:
 
     @property
     def is_of_one_round(self) -> bool:
-        """Whether they are known to be one of a message at most, in the messages' order."""
+        """Whether there is surely at most one field per message, in the messages' order."""
         return isinstance(self.tag, int)
 
     def is_of_all(self, messages: int) -> bool:
-        """Whether they are known to be one of each message, in the messages' order."""
+        """Whether there is surely exactly one field per message, in the messages' order."""
         return self.is_of_one_round and len(self) == messages
 
     def of(self, tags: tuple[int, ...]) -> Records | None:
-        """Those with one of some tags, None if there are none."""
+        """Return the fields with one of these tags; None if there are none."""
         if isinstance(self.tag, int):
             return self if self.tag in tags else None
         wanted = self.tag == tags[0]
@@ -109,14 +108,14 @@ class Records:
         return self.take(chosen) if len(chosen) else None
 
     def take(self, chosen: IntArray) -> Records:
-        """Some of them, by index."""
+        """Return some fields, by index."""
         tag = self.tag if isinstance(self.tag, int) else self.tag.take(chosen)
         columns = (self.start, self.stop, self.number)
         return Records(self.message.take(chosen), tag, *(column.take(chosen) for column in columns))
 
     @staticmethod
     def joined(rounds: list[Records]) -> Records:
-        """Those of many rounds; the list is emptied."""
+        """Concatenate many rounds; empties the list."""
         tags = [
             np.full(len(part), part.tag, np.int16) if isinstance(part.tag, int) else part.tag
             for part in rounds
@@ -131,16 +130,16 @@ class Records:
 
 @dataclass(frozen=True)
 class Fields:
-    """The wanted fields of many messages, those of a message by place."""
+    """The wanted fields of many messages; fields of one message are in the order of the buffer."""
 
-    messages: Messages  # where they were read
-    rounds: list[Records]  # the records, those of a round or of many
+    messages: Messages  # the messages that they were read from
+    rounds: list[Records]  # the fields, in one or more blocks, each from one or more rounds
 
     def one(self, number: int) -> IntArray:
-        """Each message's number for a field, 0 without one; view those from 2**63 on as uint64."""
+        """Return each message's number in a field, 0 if missing; values from 2**63 on wrap."""
         count = len(self.messages)
         values: IntArray | None = None
-        # Of two numbers for one message the later counts: it stands later in the records.
+        # If a message has the field twice, the later one counts: its record comes later.
         for found in self._of((number << 3 | VARINT,)):
             if found.is_of_all(count):
                 values = found.number
@@ -150,15 +149,15 @@ class Fields:
         return np.zeros(count, np.int64) if values is None else values
 
     def many(self, number: int) -> tuple[NDArray[Any], IntArray]:
-        """The numbers that each message has for a repeated field, packed or not.
+        """Return each message's numbers in a repeated field, packed or not.
 
-        All values in order, as unsigned numbers of two or four bytes if all were written in as
-        many and as int64 otherwise, and the offsets that divide them: message i has
-        `values[offsets[i]:offsets[i + 1]]`. WireError where a packed field ends within a number,
-        or holds one that is too long.
+        Returns all values in order, as uint16 or uint32 if their encodings are short enough (at
+        most two or four bytes) and as int64 otherwise, and offsets: message i has
+        `values[offsets[i]:offsets[i + 1]]`. Raises WireError if a packed field ends inside a
+        number, or contains a number that is too long.
         """
         offsets = np.zeros(len(self.messages) + 1, np.int64)
-        # An unpacked number is a run of one: its content looks no different.
+        # An unpacked number is treated as a run of length one: its content looks the same.
         runs = self._by_place((number << 3 | BYTES, number << 3 | VARINT))
         if runs is None:
             return np.zeros(0, np.uint16), offsets
@@ -176,8 +175,8 @@ class Fields:
 
     def of_width(self, number: int, width: int) -> IntArray | None:
         """The numbers of a repeated field of which every message has just so many, in one run."""
-        # A row per message; None if the field is laid out otherwise or unreadable. Where these are
-        # few, to read the first of all runs, then the second, is faster than `many`.
+        # None if the layout differs or is unreadable. For a small width, it is faster than `many`
+        # to decode the first number of all runs, then the second, and so on.
         runs = self._by_place((number << 3 | BYTES, number << 3 | VARINT))
         if width > NARROW or runs is None or not runs.is_of_all(len(self.messages)):
             return None
@@ -190,7 +189,7 @@ class Fields:
         return rows if (at == runs.stop).all() else None
 
     def nested(self, number: int) -> tuple[Messages, NDArray[np.int32]]:
-        """The messages inside a field, and the outer message that each of them is in."""
+        """Return the messages nested in a field, and the outer message of each."""
         found = self._by_place((number << 3 | BYTES,))
         if found is None:
             none = np.zeros(0, np.int64)
@@ -199,7 +198,7 @@ class Fields:
         return inner, found.message.astype(np.int32)
 
     def _by_place(self, tags: tuple[int, ...]) -> Records | None:
-        """Records of some tags in the order of the buffer, hence of the messages."""
+        """Return the fields with these tags in the order of the buffer, and so of the messages."""
         chosen = list(self._of(tags))
         if not chosen:
             return None

@@ -1,7 +1,7 @@
 """The samples of a profile: stacks, values and labels, read in windows of the file.
 
-The temporary data of a window stays in the CPU's cache. Only the result grows with the profile:
-four bytes per frame, eight per value.
+A window's temporary data fits in the CPU's cache. Only the result grows with the profile: four
+bytes per frame, eight per value.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Rows:
-    """The rows of a table, to be found by id; no two ids are the same."""
+    """Finds a table's rows by id; ids are unique."""
 
     def __init__(self, ids: IntArray) -> None:
         self.ids = ids
         self._are_numbered = bool((ids == np.arange(1, len(ids) + 1)).all())
 
     def of(self, named: NDArray[Any]) -> RowArray:
-        """The rows that have the named ids, -1 where none has."""
+        """Return the rows with these ids; -1 if there is none."""
         if not len(self.ids) or not len(named):
             return np.full(len(named), -1, np.int32)
         if self._are_numbered:
@@ -42,7 +42,7 @@ class Rows:
         return np.where(self._ordered[inside] == named, self._order[inside], -1).astype(np.int32)
 
     def _of_numbered(self, named: NDArray[Any]) -> RowArray:
-        """Ids from 1 to a count, as Go writes them, are one more than their rows."""
+        """The same if ids are 1, 2, …, as Go writes them: the row is the id minus 1."""
         if named.min() >= 1 and named.max() <= len(self.ids):
             rows = named.astype(np.int32)
             rows -= 1
@@ -60,7 +60,7 @@ class Rows:
 
 
 class SampleError(ValueError):
-    """A sample, counted from 0, that cannot be read or names what the profile does not hold."""
+    """An error in a sample (counted from 0): unreadable, or it refers to something missing."""
 
     def __init__(self, sample: int, what: str) -> None:
         self.sample = sample
@@ -80,10 +80,10 @@ class Samples:
 def read_samples(
     parts: Sequence[bytes], size: int, *, types: int, locations: Rows, strings: int
 ) -> Samples:
-    """Read all samples of a profile, `types` values each, whose messages have at most `size` bytes.
+    """Read all samples of a profile: `types` values each, `size` bytes of messages in total.
 
-    SampleError where one cannot be read, has another number of values, or names a location or a
-    string that is not there.
+    Raises SampleError if a sample cannot be read, has a different number of values, or refers to a
+    missing location or string.
     """
     count = len(parts)
     reader = _Reader(count, size, types, locations, strings)
@@ -100,8 +100,8 @@ def read_samples(
 class _Reader:
     """The columns while they are being filled.
 
-    A stack has no more frames than its message has bytes. What is not filled of that costs no
-    memory: no page of it is touched.
+    All stacks together have at most as many frames as the messages have bytes. The unused rest of
+    the array costs no memory, because its pages are never touched.
     """
 
     def __init__(self, samples: int, size: int, types: int, locations: Rows, strings: int) -> None:
@@ -114,7 +114,7 @@ class _Reader:
         self.labels: list[tuple[IntArray | RowArray, ...]] = []
 
     def read(self, first: int, fields: Fields) -> None:
-        """Add the samples of a window, of which the first is that sample of the profile."""
+        """Add a window of samples; `first` is the index of its first sample in the profile."""
         last = first + len(fields.messages)
         self.value[first:last] = self._values(first, fields)
         ids, offsets = fields.many(1)
@@ -170,7 +170,7 @@ class _Reader:
 
 
 def _joined(pieces: list[Any]) -> Any:
-    """Pieces of a column as one; they are let go at once."""
+    """Concatenate a column's pieces; the list is emptied to free memory."""
     joined = np.concatenate(pieces)
     pieces.clear()
     return joined

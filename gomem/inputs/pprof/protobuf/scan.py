@@ -1,8 +1,8 @@
 """Reads the fields of many protobuf messages of one type at once, with NumPy.
 
-A message is a chain: the start of a field is known only after the field before it has been read. So
-all messages advance together, one field per round, and a round is a few array operations however
-many messages there are. The few messages with far more fields than the others are read one by one.
+A message is a chain: where a field starts is known only after the previous field has been read. So
+all messages advance together, one field per round. A round is a few array operations, for any
+number of messages. The few messages with far more fields than the others are read one by one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MIN_AT_ONCE = 24  # messages: below this, reading field by field is faster than an array round
-FIELDS_LIMIT = 1 << 24  # fields of one type's messages outside packed runs: 400 MB of records
-ROUNDS = 32  # whose records are kept apart: most are asked for by a field that one round has
-TAGS = 1024  # tags below this have a verdict of their own: fields up to number 127
+# fields in all messages of a type, packed runs not counted: 400 MB of records
+FIELDS_LIMIT = 1 << 24
+ROUNDS = 32  # kept separately, as most queries are for a field that only one round has
+TAGS = 1024  # tags below this have a verdict each: fields up to number 127
 
 _UNKNOWN, _WANTED, _WRONG_TYPE = range(3)
 _LEGAL = np.isin(np.arange(8), (VARINT, FIXED64, BYTES, FIXED32))
@@ -43,9 +44,8 @@ _LEGAL = np.isin(np.arange(8), (VARINT, FIXED64, BYTES, FIXED32))
 def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
     """Find the fields of all messages of one type.
 
-    `wanted` has the wire types that each field may have, by its number: a number's or a message's.
-    Other fields are passed over. WireError where a message is cut, or is not one, or a wanted field
-    has another wire type.
+    `wanted` maps each field's number to the wire types that it may have. Other fields are skipped.
+    Raises WireError if a message is cut or malformed, or if a wanted field has another wire type.
     """
     active = (messages.starts < messages.stops).nonzero()[0]
     chains = _Chains(messages, _verdicts(tuple(wanted.items())), active)
@@ -70,7 +70,7 @@ def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
 
 @cache
 def _verdicts(wanted: tuple[tuple[int, tuple[int, ...]], ...]) -> NDArray[np.int8]:
-    """What to do with each tag; the last entry stands for all higher ones."""
+    """Return what to do with each tag; the last entry is for all higher tags."""
     verdicts = np.full(TAGS, _UNKNOWN, np.int8)
     for number, types in wanted:
         verdicts[number << 3 : (number + 1) << 3] = _WRONG_TYPE
@@ -80,7 +80,7 @@ def _verdicts(wanted: tuple[tuple[int, tuple[int, ...]], ...]) -> NDArray[np.int
 
 
 class _Chains:
-    """Messages that have fields left: which they are, where the next one begins, where they end."""
+    """The messages that have fields left: their indices, next positions and ends."""
 
     def __init__(self, messages: Messages, verdicts: NDArray[np.int8], active: IntArray) -> None:
         self.messages, self.verdicts, self.active = messages, verdicts, active
@@ -93,7 +93,7 @@ class _Chains:
             self.limit = self.limit.take(unfinished)
 
     def round(self) -> Records:
-        """Read one field of every message, and return records of the wanted ones."""
+        """Read one field of every message; returns the wanted ones."""
         byte = self.messages.data.take(self.cursor)
         if byte[0] < MARK and (byte == byte[0]).all():
             return self._same_round(int(byte[0]))
@@ -118,7 +118,7 @@ class _Chains:
         return records if len(kept) == len(self.active) else records.take(kept)
 
     def _same_round(self, tag: int) -> Records:
-        """A round in which every message has the same field, of a tag of one byte."""
+        """Read a round in which every message has the same field, with a tag of one byte."""
         wire_type = tag & 7
         number = start = self.cursor + 1
         if wire_type in (VARINT, BYTES):
@@ -136,7 +136,7 @@ class _Chains:
     def _numbers_at(
         self, at: IntArray, which: IntArray | slice = slice(None)
     ) -> tuple[IntArray, IntArray]:
-        """The number at a place in the current field of some, and where each has ended."""
+        """Decode the number at a position in some messages; also returns where each ends."""
         try:
             return read_each(self.messages.data, at)
         except VarintError as error:
@@ -145,9 +145,9 @@ class _Chains:
             raise self.messages.error(message, place, str(error)) from None
 
     def _refuse(self, start: IntArray, stop: IntArray, wrong: NDArray[np.bool_] | bool) -> None:
-        """Raise over the first field that is wrong, or leaves its message."""
-        # A length of 2**63 or more is negative, and one short of it wraps: both stop before they
-        # start.
+        """Raise an error for the first field that is wrong, or exceeds its message."""
+        # A length of 2**63 or more is negative, and slightly smaller ones wrap: in both cases the
+        # field stops before it starts.
         bad = (stop > self.limit) | (stop < start) | wrong
         if bad.any():
             first = int(np.argmax(bad))
@@ -156,7 +156,7 @@ class _Chains:
             raise self.messages.error(message, place, what)
 
     def one_by_one(self) -> Records:
-        """Read the rest of some messages field by field."""
+        """Read the remaining messages one by one, field by field."""
         records, messages, raw = array("q"), self.messages, self.messages.raw
         verdict_of = self.verdicts.tolist()
         ends = zip(*(each.tolist() for each in (self.active, self.cursor, self.limit)), strict=True)

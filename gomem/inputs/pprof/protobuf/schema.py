@@ -1,4 +1,4 @@
-"""profile.proto's fields, as tables that the reader, the writer and the recogniser share."""
+"""profile.proto's fields, as tables shared by the reader, the writer and the recogniser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONE = (VARINT,)
 MANY = (VARINT, BYTES)
 INNER = (BYTES,)
 
-# Field numbers of profile.proto with the wire types they may have.
+# Field numbers of profile.proto, with the wire types that each may have.
 PROFILE = {
     "sample_type": (SAMPLE_TYPE, INNER),
     "sample": (SAMPLE, INNER),
@@ -58,7 +58,7 @@ TOP_TYPES = dict(PROFILE.values())
 NAMES = {number: name for name, (number, _) in PROFILE.items()}
 
 
-# Profile has its messages left as bytes, which is the same on the wire.
+# Profile's messages stay bytes, which is the same on the wire.
 _KINDS = {ONE: "int64", MANY: "int64[]", INNER: "bytes[]"}
 _CLASSES = message_classes(
     "gomem",
@@ -71,7 +71,7 @@ Profile, _ValueType = _CLASSES["Profile"], _CLASSES["ValueType"]
 
 
 def value_type(message: bytes) -> tuple[int, int] | None:
-    """The strings that a ValueType names, type and unit; None if it cannot be read or is newer."""
+    """Return a ValueType's type and unit, as string indices; None if unreadable or too new."""
     pair = _ValueType()
     try:
         pair.ParseFromString(message)

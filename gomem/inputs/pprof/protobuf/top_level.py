@@ -1,7 +1,7 @@
-"""The top level of a profile: its messages as bytes, and the numbers beside them.
+"""The top level of a profile: its messages as bytes, and its numbers.
 
-protobuf's compiled decoder splits it. If the bytes are not a profile, the decoder only reports that
-it failed. Then a walk over the fields finds what is wrong, and where a message begins.
+protobuf's compiled decoder splits it. If the decoder fails, it does not say why; then a walk over
+the fields finds the error. The same walk finds where a message begins.
 """
 
 from __future__ import annotations
@@ -20,39 +20,39 @@ from gomem.inputs.pprof.protobuf.wire import BYTES, WireError, field_at, walk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FIELDS_LIMIT = 1 << 24  # fields of a profile's top level: protobuf takes 16 bytes and more for each
-SHORTEST = 2  # bytes of a field
-BLOCK = 1 << 14  # fields that are walked over at a time
-PACKED = re.compile(rb"(?:[\x80-\xff]{0,9}[\x00-\x7f])*")  # nothing but numbers
+FIELDS_LIMIT = 1 << 24  # fields at a profile's top level; protobuf uses at least 16 bytes for each
+SHORTEST = 2  # minimum bytes of a field
+BLOCK = 1 << 14  # fields that one walk handles
+PACKED = re.compile(rb"(?:[\x80-\xff]{0,9}[\x00-\x7f])*")  # only numbers
 PLAIN = frozenset(range(8 | BYTES, MARK, 8))  # tags of one byte with a length
 
 
 class TopLevel:
-    """The fields of a profile's top level, each in the order of the file."""
+    """The fields of a profile's top level, each in file order."""
 
     def __init__(self, data: bytes, message: Any) -> None:
         self.data = data
         self._message = message
 
     def parts(self, field: int) -> Sequence[bytes]:
-        """The messages of a field. Each is made when it is asked for, anew."""
+        """Return a field's messages. Each is created when it is accessed, every time."""
         parts: Sequence[bytes] = getattr(self._message, NAMES[field])
         return parts
 
     def one(self, field: int) -> int:
-        """The number of a field, the last one if it came again, 0 if it did not come."""
+        """Return a field's number; the last one if repeated, 0 if missing."""
         return int(getattr(self._message, NAMES[field]))
 
     def comments(self) -> list[int]:
-        """The comments, packed or not."""
+        """Return the comments, packed or not."""
         return list(self._message.comment)
 
     def place(self, field: int, index: int) -> int:
-        """Where in the file the field of a number begins that came as the index-th, from 0."""
+        """Return where a field's occurrence number `index` (from 0) begins in the file."""
         return self._places(field)[index]
 
     def count(self, field: int) -> int:
-        """How often a field came."""
+        """Return how often a field occurs."""
         return len(self._places(field))
 
     def _places(self, field: int) -> list[int]:
@@ -60,7 +60,7 @@ class TopLevel:
 
 
 def split(data: bytes, source: str) -> TopLevel:
-    """Split a profile's top level; FormatError where it is cut, or its fields are no profile's."""
+    """Split a profile's top level; raises FormatError if it is cut, or not a profile."""
     if len(data) > SHORTEST * FIELDS_LIMIT:
         _refuse_many(data, source)
     message = Profile()
@@ -68,14 +68,14 @@ def split(data: bytes, source: str) -> TopLevel:
         message.ParseFromString(data)
     except DecodeError:
         raise broken(data, source) from None
-    # A field that protobuf does not know is of a newer profile.proto, or has another wire type.
+    # A field unknown to protobuf is from a newer profile.proto, or has another wire type.
     if len(UnknownFieldSet(message)) and not _has_types_of_profiles(data):
         raise broken(data, source)
     return TopLevel(data, message)
 
 
 def _has_types_of_profiles(data: bytes) -> bool:
-    """Whether fields that a profile has are of its wire types; nothing has groups."""
+    """Whether all known fields have the right wire type; groups are not allowed."""
     try:
         return all(kind in TOP_TYPES.get(number, (kind,)) for number, kind, *_ in walk(data))
     except WireError:
@@ -83,7 +83,7 @@ def _has_types_of_profiles(data: bytes) -> bool:
 
 
 def _refuse_many(data: bytes, source: str) -> None:
-    """Refuse a profile of more fields than memory is held for."""
+    """Raise FormatError if a profile has too many fields to hold in memory."""
     place = count = 0
     while place < len(data):
         place, walked = _plain_fields(data, place)
@@ -99,7 +99,7 @@ def _refuse_many(data: bytes, source: str) -> None:
 
 
 def _plain_fields(data: bytes, place: int) -> tuple[int, int]:
-    """Walk over messages of one byte of tag and one or two of length: their end, how many."""
+    """Walk over messages with a tag of one byte and a length of at most two: end and count."""
     plain, mark = PLAIN, MARK
     count = 0
     try:
@@ -120,7 +120,7 @@ def _plain_fields(data: bytes, place: int) -> tuple[int, int]:
 
 
 def broken(data: bytes, source: str) -> FormatError:
-    """Where the top level stops being a profile's, found by walking over it."""
+    """Return the error for the position where the top level stops being a profile."""
     end = 0
     try:
         for number, wire_type, place, start, end in walk(data):

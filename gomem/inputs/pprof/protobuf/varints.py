@@ -1,6 +1,6 @@
-"""Protobuf's varints: seven bits per byte, lowest first, with a mark on every byte but the last.
+"""Protobuf's varints: seven bits per byte, lowest first; the high bit marks all bytes but the last.
 
-NumPy reads many of them at once, without a loop. This module knows nothing about messages.
+NumPy decodes many of them at once, without a loop. This module knows nothing about messages.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 IntArray = NDArray[np.int64]
 ByteArray = NDArray[np.uint8]
 
-MARK = 0x80  # on every byte of a number but its last
-MAX_BYTES = 10  # bytes of a number of 64 bits
-PADDING = 32  # zeros to keep around a buffer: a number that runs past its end meets one of them
-CHUNK_BYTES = 1 << 18  # read at a time: the arrays of a chunk stay in the CPU's cache
+MARK = 0x80  # set in every byte of a number but the last
+MAX_BYTES = 10  # of a 64-bit number
+PADDING = 32  # zeros around a buffer: a number that runs past the end hits one of them
+CHUNK_BYTES = 1 << 18  # decoded at a time: a chunk's arrays stay in the CPU's cache
 
-SPARSE = 2  # runs that fill less than one byte in so many are gathered before they are read
+SPARSE = 2  # runs that fill less than 1 / SPARSE of their span are gathered before decoding
 
-BYTES_OF_UINT32 = 4  # bytes of the longest number that is sure to fit one
+BYTES_OF_UINT32 = 4  # a number of up to this many bytes always fits
 
 CUT = "a number runs past the end of its message"
 TOO_LONG = f"a number of more than {MAX_BYTES} bytes"
 
 
 class VarintError(ValueError):
-    """A number that cannot be read: which of those asked for, and where in the buffer it begins."""
+    """An unreadable number: its index among those asked for, and where in the buffer it begins."""
 
     def __init__(self, index: int, place: int, what: str) -> None:
         self.index = index
@@ -40,10 +40,10 @@ class VarintError(ValueError):
 
 
 def read_each(data: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
-    """Read the number at each of some places of a buffer padded with `PADDING` zeros.
+    """Decode the number at each position of a buffer padded with `PADDING` zeros.
 
-    The numbers, as the 64 bits that were written, and where each one has ended; VarintError where
-    one has more than ten bytes.
+    Returns the numbers, as the 64 bits written, and the end of each. Raises VarintError if one has
+    more than ten bytes.
     """
     byte = data.take(at)
     value = byte.astype(np.int64)
@@ -63,10 +63,10 @@ def read_each(data: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
 
 
 class Numbers:
-    """All numbers of a buffer: what they have in common is found once, however often it is asked.
+    """All numbers of a buffer; intermediate arrays are computed once and kept.
 
-    The buffer is padded with `PADDING` zeros before and after. Its arrays take about ten times its
-    size, so a large one is better read with `read_runs`.
+    The buffer is padded with `PADDING` zeros before and after. The arrays take about ten times its
+    size, so use `read_runs` for large buffers.
     """
 
     def __init__(self, data: ByteArray) -> None:
@@ -74,12 +74,12 @@ class Numbers:
         self._ends_here = data < MARK
 
     def runs(self, starts: IntArray, stops: IntArray) -> tuple[NDArray[Any], IntArray]:
-        """Read all numbers of some runs, which are nothing but numbers, and how many each has.
+        """Decode all numbers in runs that contain nothing else; also returns the count in each run.
 
-        Runs ascend and do not overlap, and the byte before each is not marked: it is the last one
-        of a length, or of what announces a number. Numbers are uint16 if none has more than two
-        bytes, uint32 if none has more than four, else int64 with the 64 bits written. VarintError
-        where one is cut off by its run's end, or has more than ten bytes.
+        Runs ascend and do not overlap. The byte before a run is unmarked: the last byte of a
+        length, or of a tag. Numbers are uint16 if none has more than two bytes, uint32 if none has
+        more than four, else int64 with the 64 bits written. Raises VarintError if a number is cut
+        by the end of its run, or has more than ten bytes.
         """
         whole = self._ends_here.take(stops - 1) | (stops == starts)
         if not whole.all():
@@ -91,12 +91,12 @@ class Numbers:
         if (self._long & inside).any():
             longer = self._long.take(ends).nonzero()[0]
             values = _lengthen(self.data, values, longer, ends.take(longer))
-        # Runs do not overlap: of the numbers found, those up to a stop and past the one before.
+        # Runs do not overlap, so a run's numbers end after the previous stop and up to its own.
         return values, np.diff(np.searchsorted(ends, stops), prepend=0)
 
     @cached_property
     def _long(self) -> NDArray[np.bool_]:
-        """The bytes at which a number of three bytes or more ends."""
+        """The bytes at which a number of at least three bytes ends."""
         long = self._ends_here.copy()
         long[:2] = False
         long[2:] &= ~(self._ends_here[1:-1] | self._ends_here[:-2])
@@ -104,11 +104,11 @@ class Numbers:
 
     @cached_property
     def _short(self) -> NDArray[np.uint16]:
-        """For every byte the number that ends there, if it has one or two bytes."""
-        # Most are never asked for. It is still faster than to ask, as long as there is no choice to
-        # be made: a byte counts 128 times if the one before it is marked, hence of the same number.
+        """For every byte, the number that ends there, if it has one or two bytes."""
+        # Most of these are never used. Computing all of them without a branch is still faster: a
+        # byte counts 128 times if the byte before it is marked, as then it is in the same number.
         before = self.data[:-1]
-        low_bits = (before >> 7) * np.uint8(0x7F)  # of a marked byte; none of another
+        low_bits = (before >> 7) * np.uint8(0x7F)  # of a marked byte; 0 for others
         value = np.zeros(len(self.data), np.uint16)
         np.multiply(self.data[1:], low_bits.astype(np.uint16) + np.uint16(1), out=value[1:])
         value[1:] += before & low_bits
@@ -116,10 +116,11 @@ class Numbers:
 
 
 def read_runs(data: ByteArray, starts: IntArray, stops: IntArray) -> tuple[NDArray[Any], IntArray]:
-    """Numbers of runs of any size, a chunk at a time, as uint32 or int64; see `Numbers.runs`."""
+    """Decode runs of any size, a chunk at a time, as uint32 or int64; see `Numbers.runs`."""
     counts = np.zeros(len(starts), np.int64)
     piece_starts, piece_stops, run_of = _pieces(data, starts, stops)
-    # There are no more numbers than bytes. What is not filled costs no memory: no page is touched.
+    # There are at most as many numbers as bytes. The unused rest costs no memory: its pages are
+    # never touched.
     numbers: NDArray[Any] = np.empty(int((stops - starts).sum()), np.uint32)
     found = 0
     for first, last in chunks(piece_stops - piece_starts):
@@ -153,7 +154,7 @@ def _read_chunk(
 def _pieces(
     data: ByteArray, starts: IntArray, stops: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Cut runs longer than a chunk between numbers: starts, stops, and the run of each piece."""
+    """Split runs longer than a chunk between numbers: starts, stops, and the run of each piece."""
     run_of = np.arange(len(starts))
     cuts: list[tuple[int, int]] = []
     for run in np.flatnonzero(stops - starts > CHUNK_BYTES).tolist():
@@ -172,7 +173,7 @@ def _pieces(
 
 
 def chunks(lengths: IntArray) -> Iterator[tuple[int, int]]:
-    """Cut runs into chunks of about `CHUNK_BYTES`, at least one run each."""
+    """Group runs into chunks of about `CHUNK_BYTES`, at least one run each."""
     ends = np.cumsum(lengths)
     first = 0
     while first < len(ends):
@@ -185,7 +186,7 @@ def chunks(lengths: IntArray) -> Iterator[tuple[int, int]]:
 def _gathered(
     data: ByteArray, starts: IntArray, stops: IntArray
 ) -> tuple[ByteArray, NDArray[np.int64]]:
-    """Runs laid end to end in a buffer of their own, and by how much each has been moved."""
+    """Concatenate runs in a new buffer; also returns how far each was moved."""
     lengths = stops - starts
     ends = PADDING + np.cumsum(lengths)
     moved = starts - (ends - lengths)
@@ -195,7 +196,7 @@ def _gathered(
 
 
 def _inside(starts: IntArray, stops: IntArray, size: int) -> NDArray[np.bool_]:
-    """Which bytes of a window lie between a start and its stop."""
+    """Return which bytes of a window are inside a run."""
     edges = np.zeros(2 * len(starts) + 2, np.int64)
     edges[1:-1:2] = starts
     edges[2:-1:2] = stops
@@ -208,7 +209,7 @@ def _inside(starts: IntArray, stops: IntArray, size: int) -> NDArray[np.bool_]:
 def _lengthen(
     data: ByteArray, values: NDArray[Any], index: IntArray, ends: IntArray
 ) -> NDArray[Any]:
-    """Give numbers of three bytes and more the rest of their bytes, backwards."""
+    """Add the missing bytes, backwards, to numbers of at least three bytes."""
     numbers = values.take(index).astype(np.int64)
     group, rest, places = 2, np.arange(len(index)), ends - 2
     while rest.size:

@@ -1,10 +1,10 @@
-"""Protobuf's wire format: the fields of one message, one after the other.
+"""Protobuf's wire format: the fields of one message, one by one.
 
 Described in  protobuf.dev, "Encoding".
 Quirks        Negative numbers are varints of ten bytes.
               Fields can come in any order, and unknown ones are skipped.
 
-`scan` reads many messages at once. These modules know nothing about profiles.
+`scan` reads many messages at once. Neither module knows anything about profiles.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CUT_FIELD = "a field runs past the end of its message"
 
 
 class WireError(ValueError):
-    """Bytes that are no protobuf message: of which message, from 0, and where in it, in bytes."""
+    """Malformed protobuf, with the message's index (from 0) and the offset in bytes."""
 
     def __init__(self, message: int, offset: int, what: str) -> None:
         self.message = message
@@ -34,9 +34,9 @@ class WireError(ValueError):
 
 
 def walk(data: bytes) -> Iterator[tuple[int, int, int, int, int]]:
-    """The fields of one message: number, wire type, place, content's start and stop.
+    """Yield the fields of one message: number, wire type, position, content's start and stop.
 
-    WireError, with the field's offset, where the message is cut or cannot be read.
+    Raises WireError with the field's offset if the message is cut or malformed.
     """
     cursor = 0
     limit = len(data)
@@ -49,7 +49,7 @@ def walk(data: bytes) -> Iterator[tuple[int, int, int, int, int]]:
 
 
 def field_at(raw: bytes, place: int, limit: int) -> tuple[int, int, int, int]:
-    """Tag, content's start and stop, next field's place; a negative stop if it cannot be read."""
+    """Return tag, content's start and stop, and next position; a negative stop if unreadable."""
     tag, at = _varint(raw, place, limit)
     wire_type = tag & 7
     if at < 0:
@@ -69,7 +69,7 @@ def field_at(raw: bytes, place: int, limit: int) -> tuple[int, int, int, int]:
 
 
 def _varint(raw: bytes, place: int, limit: int) -> tuple[int, int]:
-    """The number at a place and where it has ended; -1 if it is cut or too long."""
+    """Return the number at a position and its end; -1 if it is cut or too long."""
     value = 0
     for group in range(MAX_BYTES):
         if place >= limit:
@@ -83,7 +83,7 @@ def _varint(raw: bytes, place: int, limit: int) -> tuple[int, int]:
 
 
 def complaint(raw: bytes, place: int, limit: int) -> str:
-    """Why the field at a place cannot be read."""
+    """Return why the field at a position cannot be read."""
     tag, at = _varint(raw, place, limit)
     if at < 0:
         return TOO_LONG if place + MAX_BYTES <= limit else CUT

@@ -1,4 +1,4 @@
-"""Columns back into profile.proto, gzipped as every reader of profiles takes them."""
+"""Writes columns as profile.proto, gzipped, which all readers of profiles accept."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import Labels, Locations, PprofColumns
 
 WORD = (1 << 64) - 1
-# Gzip's header: ten bytes, of which the fourth says what follows them (RFC 1952).
+# The header of gzip: ten bytes, the fourth of which has flags for what follows (RFC 1952).
 HEADER, FLAGS, WITH_COMMENT = 10, 3, 0x10
 MADE_BY = b"gomem\0"
 
 
 def write_pprof(columns: PprofColumns) -> bytes:
-    """Write a profile. The same columns give the same bytes: the header names no time.
+    """Write a profile. Equal columns give equal bytes: the header has no time.
 
-    A comment in the header of gzip says that gomem wrote it, and nothing in the profile does.
+    A comment in the gzip header names gomem; the profile itself does not.
     """
     packed = bytearray(gzip.compress(b"".join(_Writer(columns).messages()), mtime=0))
     packed[FLAGS] |= WITH_COMMENT
@@ -31,7 +31,7 @@ def write_pprof(columns: PprofColumns) -> bytes:
 
 
 class _Writer:
-    """One profile being written. Ids are rows from 1; texts are numbered as they are met."""
+    """The state of a writer. Ids are row numbers from 1; strings are numbered as they occur."""
 
     def __init__(self, columns: PprofColumns) -> None:
         self.columns = columns
@@ -95,7 +95,7 @@ class _Writer:
 
 
 def _label_messages(labels: Labels) -> dict[int, bytes]:
-    """The labels of each sample that has some."""
+    """Return the encoded labels of each sample that has labels."""
     messages: dict[int, bytes] = {}
     for sample, *values in rows_of(labels):
         messages[sample] = messages.get(sample, b"") + message(3, _numbers(*values))
@@ -103,7 +103,7 @@ def _label_messages(labels: Labels) -> dict[int, bytes]:
 
 
 def _numbers(*values: int) -> bytes:
-    """Fields 1, 2, … of a message; what is 0 is left out."""
+    """Encode the fields 1, 2, … of a message; zeros are omitted."""
     return b"".join(_number(tag, value) for tag, value in enumerate(values, start=1))
 
 
@@ -112,7 +112,7 @@ def _number(tag: int, value: int) -> bytes:
 
 
 def message(tag: int, body: bytes) -> bytes:
-    """A field that holds a message, or a text."""
+    """Encode a field that contains a message or a text."""
     return _varint(tag << 3 | 2) + _varint(len(body)) + body
 
 
