@@ -49,6 +49,7 @@ class Profile(WithDamage):
         memstats: The MemStats that a heap profile in text ends with.
         max_rss_bytes: The peak RSS that such a text ends with, since Go 1.15.
         header_total: How many the header of a text of counts says there are; an excerpt has fewer.
+            Of an excerpt of heap records, live bytes by its header, not scaled.
         totals: What fractions are of, by sample type, if not of its own samples: a part of a
             profile keeps the total of the whole.
         undropped: Its fields with the frames that its `drop_frames` leaves out, if there are any.
