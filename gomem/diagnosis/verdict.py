@@ -253,7 +253,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     largest = sorted(sizes, key=lambda group: -sizes[group])
     is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
     named = largest[: 1 if is_alone else 2]
-    each = (text("{} {}", Bytes(sizes[group]), NAMES[group]) for group in named)
+    each = (text("{} {}", Bytes(sizes[group]), _group_name(facts, group)) for group in named)
     size, at = _rss_words(facts), at_moment(diagnosis, facts)
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))
 
@@ -284,7 +284,14 @@ def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | 
     inside = {NATIVE: native_words, FILES: file_words}.get(group)
     is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
     more = "" if inside is None or is_said else inside(facts)
-    return text("{} {} ({}{})", size, NAMES[group], Share(share), more)
+    return text("{} {} ({}{})", size, _group_name(facts, group), Share(share), more)
+
+
+def _group_name(facts: MomentFacts, group: str) -> str:
+    """The group's name; what is not broken down, beside files alone, is anonymous memory."""
+    assert facts.groups is not None
+    is_anonymous = group == UNDIVIDED and set(facts.groups.sizes) == {UNDIVIDED, FILES}
+    return "anonymous memory, not broken down" if is_anonymous else NAMES[group]
 
 
 def _retained(facts: MomentFacts) -> Text:
