@@ -26,6 +26,7 @@ from gomem.diagnosis.listed_memory import (
     cache_words,
     limit_words,
     listed_words,
+    report_words,
     shared_words,
 )
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
@@ -135,7 +136,13 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     runs = other_runs_words(diagnosis.capture)
     earlier = earlier_processes_words(diagnosis.case.facts)
     released = released_words(diagnosis.capture, facts)
-    further = earlier, limit_words(facts), later_words(diagnosis, facts), released
+    further = (
+        earlier,
+        report_words(facts),
+        limit_words(facts),
+        later_words(diagnosis, facts),
+        released,
+    )
     step = _next_step(diagnosis, facts, named, next_step, severity=severity)
     step = step_on(diagnosis.capture.system, step)
     return Verdict(

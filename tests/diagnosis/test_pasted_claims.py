@@ -3,7 +3,7 @@
 import pytest
 
 import gomem
-from gomem.text import Share, Text
+from gomem.text import Bytes, Share, Text
 from gomem.views.report.verdict import verdict
 
 
@@ -154,3 +154,17 @@ def test_names_of_go_metrics_with_dots_are_memstats(diagnosed, form):
     (read,) = found.capture.memstats.itertuples()
 
     assert (556320128, 1414622464) == (read.HeapAlloc, read.Sys)
+
+
+OOM_REPORT = """\
+[1.0] Memory cgroup stats for /kubepods/a: cache:4KB rss:613460KB shmem:0KB active_anon:614340KB
+[1.0] [  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name
+[1.0] [  22921]     0 22921      242        1    28672        0          -998 pause
+[1.0] [  19388]  1000 19388  5588434   138005  8069120        0           999 api
+"""
+
+
+def test_a_report_without_its_kill_has_the_memory_of_its_cgroup(diagnosed):
+    (words,) = (said for said in diagnosed(OOM_REPORT).verdict.whose if "OOM report" in said)
+
+    assert [613460 << 10, 4096] == [size.value for size in Text(words).of(Bytes)]
