@@ -112,7 +112,8 @@ def _is_excerpt(diagnosis: Diagnosis) -> bool:
         return False
     shown = dumps[0].goroutines
     has_main = shown["stack"].str.contains(r"(?:^|;)(?:main|runtime)\.main(?:;|$)").any()
-    return int(shown["goroutines"].sum()) <= EXCERPT and not has_main
+    is_crash = shown["state"].isin(AT_WORK).any()  # whose head is cut
+    return int(shown["goroutines"].sum()) <= EXCERPT and not has_main and not is_crash
 
 
 def _is_a_build(diagnosis: Diagnosis) -> bool:

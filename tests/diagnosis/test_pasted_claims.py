@@ -118,6 +118,8 @@ def test_a_few_stacks_are_an_excerpt_unless_main_is_there(diagnosed):
     assert "pprof/goroutine" in excerpt.verdict.next_step
     assert str(whole.verdict.headline).startswith("2 goroutines;")
     assert "pprof/heap" in whole.verdict.next_step
+    crash = diagnosed(STACKS.replace("select, 7 minutes", "running"))
+    assert "At least" not in crash.verdict.headline
 
 
 def test_what_status_has_beside_files_is_anonymous(diagnosed):
