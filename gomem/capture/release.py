@@ -13,7 +13,7 @@ from gomem.releases import GoVersion, known_version
 from gomem.text import File, Quoted, text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from gomem.capture.capture import Capture
     from gomem.capture.manifest import Manifest
@@ -34,6 +34,16 @@ def shows_go(capture: Capture) -> bool:
     """Whether any file says that the process is a Go program."""
     kinds = {file.kind.name for file in capture.files}
     return capture.go_version.exact is not None or not kinds <= ANY_PROGRAM_HAS
+
+
+def are_no_gos(names: Iterable[str]) -> bool:
+    """Whether names are those of C++, Rust or PHP, such as `Array::Literal`, and none is Go's.
+
+    No name in Go has `::`, and each function's has a dot behind its package.
+    """
+    named = set(names)
+    scoped = {name for name in named if "::" in name}
+    return bool(scoped) and not any("." in name for name in named - scoped)
 
 
 def release_of(given: str | None, manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersion:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, SMAPS
-from gomem.inputs.system import FREEBSD, MACOS
+from gomem.inputs.system import FREEBSD, MACOS, WASM
 from gomem.text import Command, File, Text, joined, text
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ _MAPPINGS_ON = {
     MACOS: "vmmap --summary PID",
 }
 _BY_VMMAP = "See what is in the working set with VMMap (Go's heap is Private Data)."
+_IN_A_MODULE = (
+    "A WebAssembly module has no /proc and serves no profiles: log its MemStats for longer, and "
+    "compare Sys with the memory that its host shows."
+)
 _PLAIN = re.compile(r"[\w./:@%+,-]*")  # needs no quotes in a shell
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
@@ -32,6 +36,8 @@ WHO_MAPS = Command("strace -f -k -e trace=mmap,munmap -p PID")
 
 def see_resident(system: str) -> Text:
     """Return how to see resident memory, and Go's part of it, on a system without /proc."""
+    if system == WASM:
+        return Text(_IN_A_MODULE)
     command = _MAPPINGS_ON.get(system)
     words = "See what is resident: {}."
     first = text(words, Command(command)) if command else Text(_BY_VMMAP)

@@ -5,23 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.capture.release import are_no_gos, shows_go
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS, see_resident
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.inputs.processes.languages import is_not_go
 from gomem.text import Command, Count, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
 
 SMAPS_WORD, MEMSTATS_WORD, MAPPINGS_WORD = "smaps", "MemStats", "list of mappings"
 SHOWN = 10  # snapshots cited as evidence
-# For each kind of file: its name, the fact from it, what it breaks down, how to get it, and what
-# that requires.
+# For each kind of file: its name, the fact from it, what it breaks down, and how to get it.
 _WANTED = (
-    (SMAPS_WORD, "mappings", "RSS", SMAPS, ""),
-    (MEMSTATS_WORD, "memstats", "Go heap", MEMSTATS, " (the program must import expvar)"),
+    (SMAPS_WORD, "mappings", "RSS", SMAPS),
+    (MEMSTATS_WORD, "memstats", "Go heap", MEMSTATS),
 )
+_COLLECT = "Collect {}: {}."
+_FROM_GO = "Collect {} (the program must import expvar): {}."
+_IF_IT_IS_GO = "If it is a Go program, collect {} (it must import expvar): {}."
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,7 @@ class _Missing:
     without: list[str]
     what: str  # what it breaks down
     command: Command
-    takes: str
+    is_go: bool  # whether a file says that it is a Go program
     system: str  # the system, if it has no smaps; empty for Linux
     has_some: bool  # whether a snapshot has a part of it
     is_only: bool  # whether there is only one snapshot, which then needs no name
@@ -60,7 +67,8 @@ class _Missing:
         """How to get it."""
         if self.is_elsewhere:
             return see_resident(self.system)
-        return text("Collect {}{}: {}.", self.name, self.takes, self.command)
+        of_go = _FROM_GO if self.is_go else _IF_IT_IS_GO
+        return text(of_go if self.name == MEMSTATS_WORD else _COLLECT, self.name, self.command)
 
     @property
     def evidence(self) -> Evidence:
@@ -76,26 +84,35 @@ class _Missing:
 def find(case: Case) -> list[Finding]:
     """Return one finding for all missing files."""
     moments = case.facts.moments
+    tables = case.facts.capture.profiles.values()
+    if any(are_no_gos(of.functions["name"].dropna()) for kinds in tables for of in kinds.values()):
+        return []
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
         capture = case.facts.capture
         has_some = not capture.memstats.empty
         return [] if capture.bench else [_without_moments(capture.system, has_some=has_some)]
-    some = set(case.facts.capture.memstats["moment"])
+    some, is_go = set(case.facts.capture.memstats["moment"]), shows_go(case.facts.capture)
     lacking = [
         _Missing(
             name,
             without,
             what,
             Command(wanted.command()),
-            takes,
+            is_go,
             case.facts.capture.system,
             has_some=bool(some & set(without)),
             is_only=len(moments) == 1,
         )
-        for name, fact, what, wanted, takes in _WANTED
-        if (without := [moment.name for moment in moments if getattr(moment, fact) is None])
+        for name, fact, what, wanted in _WANTED
+        if not (name == MEMSTATS_WORD and _is_no_go(moments))
+        and (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]
     return [_finding(lacking)] if lacking else []
+
+
+def _is_no_go(moments: Sequence[MomentFacts]) -> bool:
+    """Return whether each snapshot is of a program that is in no Go, by its name."""
+    return all(moment.listed is not None and is_not_go(moment.listed.name) for moment in moments)
 
 
 CAUSE = Cause(

@@ -109,8 +109,8 @@ _NO_CGROUP_NAMED = (
     "RSS, swap and oom_score_adj."
 )
 _LIMIT_IT = (
-    "A limit on the process's own cgroup (MemoryMax=, docker run -m){} keeps it from using up the "
-    "machine's memory."
+    "A limit on the process's own cgroup (MemoryMax=, docker run -m) keeps it from using up the "
+    "machine's memory{}."
 )
 FOLLOWED_BY = {
     KUBECTL_TOP: "kubectl top pod NAME --containers",
@@ -270,7 +270,7 @@ def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
     """Say why the kernel kills when the machine is full, and how to limit this process."""
     if _is_bystander(listed, limits):
         return _NO_CGROUP_NAMED
-    or_by_go = "" if is_not_go(listed.name) else " or GOMEMLIMIT"
+    or_by_go = "" if is_not_go(listed.name) else "; of a Go program, so does GOMEMLIMIT"
     return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(or_by_go))
 
 

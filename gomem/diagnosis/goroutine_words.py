@@ -27,6 +27,8 @@ NAMED_STATES = 3
 NAMED_CYCLE = 2  # functions
 # goroutines: the minimum to mention, and the ratio to those alive
 MANY_STARTED, STARTED_RATIO = 1_000_000, 100
+EXCERPT = 2  # goroutines; as few are pasted as an example
+_THE_WHOLE_DUMP = text("Count how many wait there, and whether they grow: {}.", TAKE_GOROUTINES)
 NO_BYTES = text(
     "See what retains memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
 )
@@ -95,7 +97,23 @@ def _step_of(diagnosis: Diagnosis) -> Text:
     crash = _crash_of(diagnosis)
     if crash is not None and crash.why == STACK_OVERFLOW:
         return _END_RECURSION
-    return _BUILD_LESS if _is_a_build(diagnosis) else NO_BYTES
+    if _is_a_build(diagnosis):
+        return _BUILD_LESS
+    return _THE_WHOLE_DUMP if _is_excerpt(diagnosis) else NO_BYTES
+
+
+def _is_excerpt(diagnosis: Diagnosis) -> bool:
+    """Whether a dump of stacks has a few goroutines, and not the one of main.main.
+
+    Each whole dump has that one, unless the program is a library of another, or a test.
+    """
+    dumps = _dumps(diagnosis)
+    if len(dumps) != 1 or dumps[0].highest is None or dumps[0].leak_test or dumps[0].crash:
+        return False
+    shown = dumps[0].goroutines
+    has_main = shown["stack"].str.contains(r"(?:^|;)(?:main|runtime)\.main(?:;|$)").any()
+    is_crash = shown["state"].isin(AT_WORK).any()  # whose head is cut
+    return int(shown["goroutines"].sum()) <= EXCERPT and not has_main and not is_crash
 
 
 def _is_a_build(diagnosis: Diagnosis) -> bool:
@@ -112,10 +130,13 @@ def _has_lost_lines(diagnosis: Diagnosis, counted: GoroutineCount) -> bool:
 
 
 def _how_many(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
-    """The number of goroutines; a lower bound if the dump is cut off."""
+    """The number of goroutines; a lower bound if the dump is cut off or an excerpt."""
     is_cut = any(fault.source == counted.path for fault in diagnosis.capture.damaged)
     is_dump = any(dump.highest for dump in _dumps(diagnosis))
     count = Count(counted.goroutines, "goroutine")
+    if _is_excerpt(diagnosis):
+        verb = "is" if counted.goroutines == 1 else "are"
+        return text("At least {}, which {} shown", count, verb)
     return text("At least {}", count) if is_cut and is_dump else text("{}", count)
 
 

@@ -184,6 +184,18 @@ def limit_words(facts: MomentFacts | None) -> Text:
     return text("{}{}{}.", said, peak, reached)
 
 
+def report_words(facts: MomentFacts | None) -> Text:
+    """The cgroup of an OOM report that says neither the kill nor the charge; else empty."""
+    listed = None if facts is None else facts.listed
+    if facts is None or listed is None or listed.tool != OOM or listed.killed_in:
+        return Text()
+    anonymous, cache = facts.cgroup.get("rss"), facts.cgroup.get("cache")
+    if anonymous is None or cache is None or facts.cgroup_use is not None:
+        return Text()
+    words = "It is an OOM report of a cgroup, with {} of anonymous memory and {} of page cache."
+    return text(words, Bytes(anonymous), Bytes(cache))
+
+
 def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """The cgroup's usage, if its files do not give anonymous memory."""
     said = joined(" ", filter(None, (cache_words(facts), kernel_words(facts))))

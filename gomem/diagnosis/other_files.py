@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.capture.release import are_no_gos
 from gomem.diagnosis.other_runs import COMPARE_RUNS
 from gomem.inputs.gobench.parse import RUN
 from gomem.text import Bytes, Command, Count, Quoted, Text, joined, text
@@ -90,7 +91,8 @@ def by_other_files(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         sentence = text("{}, {}{}.", *counted, apart)
         beside = _changes(capture) if has_runs else _most_and_least(capture)
         sentence = joined(" ", filter(None, (sentence, beside)))
-        alone = COMPARE_RUNS if has_runs else COMPARE if runs > 1 else WHERE_IT_ALLOCATES
+        where = Text("Nothing to do.") if are_no_gos(names) else WHERE_IT_ALLOCATES
+        alone = COMPARE_RUNS if has_runs else COMPARE if runs > 1 else where
         return sentence, False, alone
     if capture.escapes:
         found = pd.concat([analysis.on_the_heap for analysis in capture.escapes.values()])

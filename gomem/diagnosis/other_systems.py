@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.causes.commands import see_resident
-from gomem.inputs.system import FREEBSD
+from gomem.causes.commands import PPROF, see_resident
+from gomem.inputs.system import FREEBSD, WASM
 from gomem.releases import Fact
 from gomem.text import Bytes, Text, text
 
@@ -27,6 +27,8 @@ MIN_EXPLAINED, MAX_EXPLAINED = 0.8, 1.25  # (RSS - (Sys - HeapReleased)) / HeapR
 
 def step_on(system: str, step: str) -> str:
     """Adapt a next step to the system."""
+    if system == WASM and PPROF in step:
+        return see_resident(system)
     if not system or not any(word in step for word in LINUX_ALONE):
         return step
     return see_resident(system)

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.references import roots
+from gomem.capture.release import are_no_gos
 from gomem.causes.commands import TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import known_sites
 from gomem.facts.goroutines import GOROUTINE
@@ -19,6 +20,7 @@ from gomem.inputs.pprof.calls.names import can_be_mended, package_of
 from gomem.text import (
     Bytes,
     BytesChange,
+    Command,
     Count,
     Function,
     Quoted,
@@ -273,6 +275,9 @@ def with_the_profile(profile: Profile) -> Text:
     """The next step: get the full profile, which has what the table omits."""
     saved = "" if profile.printed is None else profile.printed.saved
     command = with_files("gomem report {}", saved) if saved else TAKE_HEAP_PROFILE
+    if not saved and are_no_gos(profile.functions["name"].dropna()):
+        words = "Read the profile itself, which has stacks: {}. No Go function is in this table."
+        return text(words, Command("gomem report PROFILE"))
     return text(
         "Read the profile itself, which has stacks and the precision of each number: {}.", command
     )

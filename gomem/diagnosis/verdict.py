@@ -26,6 +26,7 @@ from gomem.diagnosis.listed_memory import (
     cache_words,
     limit_words,
     listed_words,
+    report_words,
     shared_words,
 )
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
@@ -135,7 +136,13 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     runs = other_runs_words(diagnosis.capture)
     earlier = earlier_processes_words(diagnosis.case.facts)
     released = released_words(diagnosis.capture, facts)
-    further = earlier, limit_words(facts), later_words(diagnosis, facts), released
+    further = (
+        earlier,
+        report_words(facts),
+        limit_words(facts),
+        later_words(diagnosis, facts),
+        released,
+    )
     step = _next_step(diagnosis, facts, named, next_step, severity=severity)
     step = step_on(diagnosis.capture.system, step)
     return Verdict(
@@ -253,7 +260,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     largest = sorted(sizes, key=lambda group: -sizes[group])
     is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
     named = largest[: 1 if is_alone else 2]
-    each = (text("{} {}", Bytes(sizes[group]), NAMES[group]) for group in named)
+    each = (text("{} {}", Bytes(sizes[group]), _group_name(facts, group)) for group in named)
     size, at = _rss_words(facts), at_moment(diagnosis, facts)
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))
 
@@ -284,7 +291,14 @@ def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | 
     inside = {NATIVE: native_words, FILES: file_words}.get(group)
     is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
     more = "" if inside is None or is_said else inside(facts)
-    return text("{} {} ({}{})", size, NAMES[group], Share(share), more)
+    return text("{} {} ({}{})", size, _group_name(facts, group), Share(share), more)
+
+
+def _group_name(facts: MomentFacts, group: str) -> str:
+    """The group's name; what is not broken down, beside files alone, is anonymous memory."""
+    assert facts.groups is not None
+    is_anonymous = group == UNDIVIDED and set(facts.groups.sizes) == {UNDIVIDED, FILES}
+    return "anonymous memory, not broken down" if is_anonymous else NAMES[group]
 
 
 def _retained(facts: MomentFacts) -> Text:

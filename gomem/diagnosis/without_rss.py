@@ -153,6 +153,9 @@ def _in_use(profile: Profile, total: int) -> Text:
         return text(none, since)
     if profile.printed is not None:
         return text("{} in use", told_total(profile, IN_USE))
+    if profile.header_total is not None:
+        words = "By its head line the heap profile has at least {} of live objects"
+        return text(words, Bytes(profile.header_total))
     least, most = total_bounds(profile) or (total, total)
     error = text(" (95 %: {} to {})", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)

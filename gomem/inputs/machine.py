@@ -2,6 +2,7 @@
 
 top           MiB Mem :  32011.1 total,   1068.4 free,   2239.1 used,  28703.6 buff/cache
               MiB Swap:      0.0 total,      0.0 free,      0.0 used.   1601.3 avail Mem
+              KiB Swap:  ...  free.  2957668 cached Mem, before procps 3.3.10
 free                        total        used        free      shared  buff/cache   available
               Mem:          32011        2239        1068         500       28703        1601
 meminfo       MemTotal:       32779366 kB
@@ -36,7 +37,7 @@ _TOP = re.compile(
     re.MULTILINE,
 )
 _PART = re.compile(
-    rb"(\d{1,15}(?:\.\d{1,3})?)\+?[ +]*(total|free|used|buff/cache|buffers|avail Mem)"
+    rb"(\d{1,15}(?:\.\d{1,3})?)\+?[ +]*(total|free|used|buff/cache|buffers|avail Mem|cached)"
 )
 _FREE = re.compile(
     rb"^[ \t]+total +used +free +shared +buff/cache +available[ \t]*\n[ \t]*Mem: +([\d.KMGTiB ]+)$",
@@ -47,8 +48,8 @@ _MEMINFO = re.compile(
     rb"^(MemTotal|MemFree|MemAvailable|Buffers|Cached|Shmem): +(\d{1,15}) kB", re.MULTILINE
 )
 _SAID = (
-    ("used", "{} used"), ("buff/cache", "{} in buffers and page cache"), ("free", "{} free"),
-    ("available", "{} available"),
+    ("used", "{} used"), ("cached", "{} cached"), ("buff/cache", "{} in buffers and page cache"),
+    ("free", "{} free"), ("available", "{} available"),
 )  # fmt: skip
 _ASK = (
     "it says nothing of one process: ps -eo pid,rss,args --sort=-rss | head has the largest, "

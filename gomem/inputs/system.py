@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-FREEBSD, WINDOWS, MACOS = "FreeBSD", "Windows", "macOS"
+FREEBSD, WINDOWS, MACOS, WASM = "FreeBSD", "Windows", "macOS", "WebAssembly"
 _NAMED = {
     FREEBSD: re.compile(
         rb"\bFreeBSD\b|\bfreebsd[/-](?:amd64|arm64|386)\b|^goos: freebsd", re.MULTILINE
@@ -20,6 +20,7 @@ _NAMED = {
         rb"\bmac ?OS\b|\bOS ?X\b|\bdarwin[/-](?:amd64|arm64)\b|^goos: darwin|\bMacBook\b",
         re.MULTILINE | re.IGNORECASE,
     ),
+    WASM: re.compile(rb"\[wasm\]|\bGOARCH=wasm\b|\b(?:js|wasip1|wasi)/wasm\b"),
 }  # fmt: skip
 _LINUX = re.compile(
     rb"\blinux\b|/proc/|\bubuntu\b|\bdebian\b|\bcentos\b|\balpine\b|\brhel\b|\bfedora\b|\bred hat\b"

@@ -12,6 +12,7 @@ Indentation  shared by all lines
 A shell      the prompt and command before it, and the next prompt after it
 Markdown     bold words, inline code, bullets, the bars of tables; links in any case
 A prefix     of one shape that most lines share, whoever writes it: `node-3 app[7] INFO: `
+Prose        above the head line of a profile in text
 
 Lines keep their number in the file, so that damage is reported with its position. Text before or
 after an artefact is not damage. If it is the output of a second command, this is reported.
@@ -63,6 +64,7 @@ COLOUR = re.compile(rb"\x1b\[[0-9;]*[mK]")
 QUOTE = re.compile(rb" {0,3}> ?")
 FENCE = re.compile(rb"\s*(?:`{3,}|~{3,})[^`]*")
 # HTML tags alone, or with a heading: `<details><summary>pmap 7</summary><pre>`.
+HEAD = re.compile(rb"heap profile: *\d+: *\d+ \[|(?:goroutine|threadcreate) profile: total \d+")
 TAG = re.compile(
     rb"\s*</?[A-Za-z][^<>]{0,200}>(?:\s*</?[A-Za-z][^<>]{0,200}>){0,9}\s*"
     rb"|\s*<(?:details|summary|pre|code|p|h\d)\b[^\n]{0,400}</summary>"
@@ -315,8 +317,14 @@ def _unprefixed(lines: _Lines) -> _Lines | None:
     return replace(lines, texts=[prefix.sub(b"", text, count=1) for text in lines.texts])
 
 
+def _headed(lines: _Lines) -> _Lines | None:
+    """From the head line of a profile on, which prose stands above."""
+    begin = next((place for place, text in enumerate(lines.texts) if HEAD.match(text)), 0)
+    return lines.part(begin, len(lines.texts)) if begin else None
+
+
 _PEELS: tuple[Callable[[_Lines], _Lines | None], ...] = (
-    _wrapped, _fenced, _quoted, _indented, _straight, _unmarked, _unprefixed,
+    _wrapped, _fenced, _quoted, _indented, _headed, _straight, _unmarked, _unprefixed,
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@ r"""Rewrites MemStats in words as plain `Name: number`, whatever form they were 
 Rewritten    A Markdown table whose header names fields: a row becomes `HeapInuse: 91 MiB | …`.
              A line of InfluxDB's protocol, whose whole numbers end in `i`: `heap_sys_bytes=237i`.
              `alloc=6.7GB sys=14.2GB` of geth's and Erigon's logger: HeapAlloc and Sys.
+             `'vault.runtime.alloc_bytes': 556320128.000` of go-metrics, with dots.
              `MemStats.Sys: 8.0MB`, with the name of the struct.
              Short names (`Idle: n`), if at least two lines have the same ones.
              `5 MB  5120 KB  5242880 B`, the same number in three units: the exact one stays.
@@ -35,6 +36,16 @@ _TAG = re.compile(rb"<[^<>\n]{1,200}>")
 _INFLUX = re.compile(rb"^\S+ \w+=-?[\d.]+i?,(?:\w+=[^\s,]+,){2}\S*", re.MULTILINE)
 _WHOLE = re.compile(rb"(=\d+)i(?=,|\s|$)")
 _LOGGED = re.compile(rb"\balloc=(\d[\d.]*[KMGT]i?B +sys=\d[\d.]*[KMGT]i?B)(?!\w)")
+_GO_METRICS = re.compile(
+    rb"[\"']?\b(?:[\w-]{1,64}\.){1,9}runtime\.(alloc_bytes|sys_bytes|heap_objects|num_goroutines)"
+    rb"[\"']?([ \t]*[:=][ \t]*\d{1,19})(?:\.0+)?(?![\d.])"
+)
+_GO_METRICS_NAMES = {
+    b"alloc_bytes": b"HeapAlloc",
+    b"sys_bytes": b"Sys",
+    b"heap_objects": b"HeapObjects",
+    b"num_goroutines": b"NumGoroutine",
+}
 _TWICE = re.compile(
     rb"(?<![\d.])(?P<rounded>\d+(?:\.\d+)?) ?(?P<unit>[KMGT])i?B(?![A-Za-z])"
     rb"(?:[ \t(=/|~,]{1,8}\d[\d.]* ?[KMGT]i?B(?![A-Za-z])){0,3}"
@@ -55,6 +66,7 @@ def plain_words(data: bytes) -> bytes:
         plain = _with_tables_in_words(plain)
     plain = _INFLUX.sub(lambda line: _WHOLE.sub(rb"\1", line[0]), plain)
     plain = _LOGGED.sub(rb"HeapAlloc=\1", plain)
+    plain = _GO_METRICS.sub(lambda named: _GO_METRICS_NAMES[named[1]] + named[2], plain)
     plain = _TWICE.sub(_exact, plain)
     plain = _with_long_names(_STRUCT.sub(b"", plain))
     return _RINGS.sub(lambda found: b"\n" * found[0].count(b"\n"), plain)

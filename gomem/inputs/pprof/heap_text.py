@@ -10,10 +10,10 @@ Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / r
               The runtime's own innermost frames have an address but no line.
               The order of the records has changed between releases, and the header's sums differ
               from the sums of the records. If a paste has only the header, its sums become a sample
-              without a stack. If an excerpt has only some of the records, the rest of the sums
-              becomes such a sample.
-              MemStats follow, although they were read before the profile; since Go 1.15, also the
-              peak RSS.
+              without a stack. If an excerpt has only some records, so does the rest of the sums;
+              it is not scaled, because sizes of its objects are unknown, and is a lower bound.
+              MemStats follow; they were read before the profile. Since Go 1.15 the peak RSS
+              follows, too.
 """
 
 from __future__ import annotations
@@ -94,6 +94,7 @@ class HeapText:
     columns: PprofColumns  # the profile, with scaled values (estimates, not raw samples)
     memstats: bytes | None  # the MemStats at its end, as JSON; None if there are none
     max_rss_bytes: int | None  # the peak RSS at its end; None if there is none
+    header_total: int | None = None  # live bytes by the header, not scaled; None if not an excerpt
 
 
 def looks_like_heap_text(data: bytes) -> bool:
@@ -228,6 +229,7 @@ def cut_frame_of(line: bytes) -> tuple[int, Frame] | None:
 
 class _HeapReader(TextReader):
     _is_cut = False  # whether the text ends before the end of its MemStats
+    _is_excerpt = False  # whether the last value is the rest of the header's sums
 
     def read(self) -> HeapText:
         records, _, tail = self.data.partition(MEMSTATS)
@@ -248,7 +250,9 @@ class _HeapReader(TextReader):
             self.close()
         max_rss = stats.get("MaxRSS")
         peak = max_rss if isinstance(max_rss, int) else None
-        return HeapText(self._columns(), memstats_json(stats), peak)
+        sums = _HEADER_SUMS.match(self.data) if self._is_excerpt else None
+        in_use = None if sums is None else int(sums[2])
+        return HeapText(self._columns(), memstats_json(stats), peak, in_use)
 
     @cached_property
     def _header(self) -> re.Match[bytes]:
@@ -275,7 +279,8 @@ class _HeapReader(TextReader):
             rest = [value - int(of) for value, of in zip(header, read.sum(axis=0), strict=True)]
             pairs = (rest[:2], rest[2:])
             unsaid = tuple(n for pair in pairs for n in (pair if min(pair) > 0 else (0, 0)))
-            if any(unsaid):
+            self._is_excerpt = any(unsaid)
+            if self._is_excerpt:
                 live = f"{int(read[:, 2].sum())} of {inuse_objects} live objects"
                 of_all = f"{int(read[:, 0].sum())} of {alloc_objects} allocated ones"
                 what = f"an excerpt: its records have {live} and {of_all}, by its header"
@@ -317,6 +322,8 @@ class _HeapReader(TextReader):
     def _columns(self) -> PprofColumns:
         raw = np.array(self.values, np.int64).reshape(-1, 4)
         value = np.hstack([_scaled(raw[:, :2], self._rate), _scaled(raw[:, 2:], self._rate)])
+        if self._is_excerpt and len(raw):
+            value[-1] = raw[-1]
         mapped = self._mapped()
         mappings = mappings_of(mapped, self.string)
         period_type = ValueType("space", "bytes")

@@ -100,7 +100,7 @@ def _read_heap_text(source: Source) -> Profile:
 
     text, damaged, _ = read_plain(source, looks_like_heap_text, parse_heap_text)
     if text.memstats is None:
-        return Profile(source.name, text.columns, damaged)
+        return Profile(source.name, text.columns, damaged, header_total=text.header_total)
 
     dumps, wrong = parse_memstats(text.memstats, source=source.name)
     memstats, damaged = memstats_tables(dumps, wrong), (*damaged, *wrong)

@@ -49,6 +49,7 @@ class Profile(WithDamage):
         memstats: The MemStats at the end of a heap profile in text form.
         max_rss_bytes: The peak RSS at the end of such a text, since Go 1.15.
         header_total: The total in the header of a count profile in text form; an excerpt has less.
+            Of an excerpt of heap records: live bytes by its header, not scaled.
         totals: The totals for fractions, by sample type, if not those of its own samples: a
             filtered profile keeps the totals of the whole.
         undropped: Its fields including the frames removed by its `drop_frames`, if there are any.

@@ -117,8 +117,9 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
             rows += [row] if row is not None else []
         if found := INLINE.search(line):
             cgroup |= dict(_inline(found[2]))
+            where = GROUP
         elif STATS.search(line):
-            in_stats = True
+            in_stats, where = True, GROUP
         elif in_stats and (counter := COUNTER.search(line)):
             cgroup[counter[1].decode("ascii")] = int(counter[2])
         if killed := NAMED.search(line):

@@ -50,8 +50,13 @@ AUX = re.compile(
 THREAD = re.compile(rb"[\w.+-]{1,32} +- +(?:[\d.]+ +)?(?:- +)+.*")
 AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
 _TOP_SIZE = rb" +\d{1,12}(?:\.\d{1,3})?[kmgtKMGT]?"
+MASKED = re.compile(rb"<[\w ]{1,16}>|[xX*]{1,10}|\?{1,10}")  # a PID that somebody left out
 TOP_ROW = re.compile(
-    rb"\d{1,10} +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}" + 3 * _TOP_SIZE + rb" +[DIRSTtXZ] +"
+    rb"(?:\d{1,10}|"
+    + MASKED.pattern
+    + rb") +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}"
+    + 3 * _TOP_SIZE
+    + rb" +[DIRSTtXZ] +"
     rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d+:\d\d(?:[.:]\d\d)? +\S.*"
 )
 TOP_NAMES = b"PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND".split()
@@ -244,7 +249,7 @@ def _has_table(data: bytes) -> bool:
 
 def _form_of_row(line: bytes) -> _Form | None:
     """Return the table that a row without a header belongs to; None if it is not a row."""
-    if not line[:1].isalnum():
+    if not line[:1].isalnum() and line[:1] not in b"<*?":
         return None
     names = next((names for row, names in HEADLESS if row.fullmatch(line)), None)
     if names is not None:
@@ -313,6 +318,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
     assert resident is not None
     size = rounded_size(cells[resident], bare=KIB)
     pid = cells.get(b"PID", b"")
+    pid = b"" if MASKED.fullmatch(pid) else pid
     if size is None or not (pid or b"0").isdigit():
         return None
     virtual = None if mapped is None else rounded_size(cells[mapped], bare=KIB)

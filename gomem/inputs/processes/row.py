@@ -17,7 +17,7 @@ TOOLS = frozenset({"grep", "ps", "top", "htop"})  # tools that list themselves
 # Programs that are not written in Go, by name.
 NOT_GO = frozenset(
     {"postgres", "postmaster", "mysqld", "mariadbd", "mongod", "redis-server", "clickhouse-serv"}
-    | {"python", "python2", "python3", "java", "node", "ruby", "perl", "php", "php-fpm"}
+    | {"python", "python2", "python3", "java", "node", "ruby", "perl", "php", "php-fpm", "R"}
     | {"nginx", "httpd", "apache2", "chrome", "firefox", "qemu-system-x86"}
 )
 SIZE = re.compile(rb"(\d{1,15})(?:\.(\d{1,3}))? ?([A-Za-z]{0,3})")

@@ -347,3 +347,30 @@ def test_what_an_excerpts_records_lack_of_its_header_has_no_stack():
     assert ["1 of 3 live objects"] == [
         found[0] for fault in damage if (found := re.search(r"\d of \d live objects", fault.what))
     ]
+
+
+RECORDS = b"""heap profile: 4952: 1465013616 [125854: 27406389752] @ heap/1048576
+7: 117440512 [498: 8355053568] @ 0x41d43c 0x53291a 0x5325fa 0x52dcf0
+1: 83009536 [1: 83009536] @ 0x41d43c 0x53291a 0x532193 0x532b7b
+1: 78848000 [1: 78848000] @ 0x41d43c 0x53291a 0x532193 0x53246c
+"""
+
+
+def test_the_rest_of_an_excerpt_is_not_scaled_by_a_mean_size():
+    text, _ = parsed(RECORDS)
+
+    in_use = text.columns.value[:, 3]
+    assert 1465013616 - 117440512 - 83009536 - 78848000 == in_use[-1]
+    assert 1465013616 == in_use.sum() == text.header_total
+
+
+@pytest.mark.parametrize(
+    "around", ["```\n{}```\n", "from http://a:80/debug/pprof/heap:\nhm\n----\n{}"]
+)
+def test_an_excerpts_size_is_at_least_its_headers_also_below_prose(around, tmp_path):
+    (tmp_path / "ticket.md").write_text(around.format(RECORDS.decode()))
+
+    found = gomem.diagnose(load(tmp_path / "ticket.md"))
+
+    assert "at least" in found.verdict.headline
+    assert [1465013616] == [size.value for size in found.verdict.headline.of(Bytes)]
