@@ -260,7 +260,7 @@ class Thresholds:
     spike_climb_fraction: float = 0.25
     spike_back_fraction: float = 0.5
     spike_away_fraction: float = 0.5
-    spike_usual_fraction: float = 0.5
+    spike_usual_fraction: float = 0.7
     spike_times: int = 3
     spike_rates: int = 3
     healthy_log_seconds: float = 1.0
