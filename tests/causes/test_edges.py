@@ -113,7 +113,7 @@ def test_the_usual_thresholds():
         "spike_climb_fraction": 0.25,
         "spike_back_fraction": 0.5,
         "spike_away_fraction": 0.5,
-        "spike_usual_fraction": 0.5,
+        "spike_usual_fraction": 0.7,
         "spike_times": 3,
         "spike_rates": 3,
         "healthy_log_seconds": 1.0,
