@@ -115,9 +115,9 @@ def test_rss_and_its_parts_are_the_same_in_python_json_and_pprof(path, tmp_path,
     assert sizes[last] == gomem.read_pprof(profile).total("rss") == ledger.parts["bytes"].sum()
 
 
-@pytest.mark.at_most(2)
+@pytest.mark.at_most(1)
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_two_processes_write_the_same_bytes(path, tmp_path):
-    for name in ("report.json", "report.html", "report.md"):
+    for name in ("report.json", "report.html"):
         first, second = (written("report", path, to=tmp_path / str(turn) / name) for turn in (1, 2))
         assert first == second

@@ -272,7 +272,7 @@ def test_a_module_is_tried_in_the_version_in_which_its_frames_were_read():
     assert of_modules <= {f"{path}@{version}" for path, version in required.items()}
 
 
-@pytest.mark.at_most(4)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize("case", CASES)
 def test_a_program_that_forgets_a_call_is_told_which_and_where(case):
     findings = gomem.diagnose(RECORDED / f"{case}-wrong.tar.gz").findings
@@ -295,7 +295,7 @@ def test_a_program_that_forgets_a_call_is_told_which_and_where(case):
         assert file in finding.next_step.of(File)
 
 
-@pytest.mark.at_most(4)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_program_that_makes_the_call_is_told_nothing(case):
     findings = gomem.diagnose(RECORDED / f"{case}-right.tar.gz").findings

@@ -52,6 +52,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("arguments", WRITERS.values(), ids=list(WRITERS))
 def test_a_full_disk_leaves_what_was_there(arguments, tmp_path, gomem):
     """

@@ -167,7 +167,10 @@ def test_what_go_retains_beyond_rss_is_said_behind_it():
     said = diagnosed(FIXTURES / "captures/zeroing-go1.24.6").verdict
 
     assert "5.4 MiB Go heap (58 %)" in said.where
-    beyond = "Go retains 167 MiB of heap and stacks (162 MiB not in RSS); 164 MiB is live heap."
+    beyond = (
+        "Of the 167 MiB of heap and stacks that Go retains (162 MiB of it not in RSS), "
+        "164 MiB is live heap."
+    )
     assert said.where.endswith(beyond)
 
 

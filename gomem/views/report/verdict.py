@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Severity
+from gomem.diagnosis.healthy import can_be_healthy, shows_rss
 from gomem.text import (
     Bytes,
     BytesBy,
@@ -40,7 +41,6 @@ TONES: dict[Severity, Tone] = {
 }  # fmt: skip
 NO_BREAK = "\u00a0"  # space
 SHOWN_PROOF = 3  # lines below the headline
-MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the current state
 
 
 def verdict(diagnosis: Diagnosis) -> Verdict:
@@ -67,23 +67,7 @@ def _tone(diagnosis: Diagnosis) -> Tone:
     severity = diagnosis.verdict.severity
     if severity is not None:
         return TONES[severity]
-    log = diagnosis.collector
-    least = diagnosis.thresholds.healthy_log_seconds
-    is_watched = log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least
-    return "good" if is_watched or _is_judged(diagnosis) else "neutral"
-
-
-def _is_judged(diagnosis: Diagnosis) -> bool:
-    """Whether RSS is broken down, or has enough readings to show that it does not grow.
-
-    A single reading of MemStats is not enough: it shows neither growth nor RSS.
-    """
-    own = [moment for moment in diagnosis.moments if not moment.rss_is_listed]
-    if len(own) == 1 and own[0].rss_bytes is None and own[0].mappings is None:
-        return False
-    divided = any(moment.memstats is not None or moment.mappings is not None for moment in own)
-    readings = sum(moment.rss_bytes is not None for moment in own)
-    return diagnosis.owners is not None and (divided or readings >= MIN_READINGS)
+    return "good" if can_be_healthy(diagnosis) else "neutral"
 
 
 def label_of(tone: Tone, confidence: str | None) -> str:
@@ -99,7 +83,7 @@ def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
         return Text(label_of(tone, confidence))
     names = {file.source.text_name for file in diagnosis.capture.files}
     files = Count(len(names) + len(diagnosis.capture.passed_over), "file")
-    words = "healthy, judging by {}" if _is_judged(diagnosis) else "Go heap healthy, judging by {}"
+    words = "healthy, judging by {}" if shows_rss(diagnosis) else "Go heap healthy, judging by {}"
     return text(words, files)  # a log of the GC shows no other memory
 
 

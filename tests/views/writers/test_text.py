@@ -69,7 +69,7 @@ def test_what_rss_consists_of_follows_a_headline_that_says_something_else():
     assert where.startswith("RSS is 184 MiB at 4-freed: 162 MiB free Go heap (88 %)")
 
 
-@pytest.mark.at_most(10)
+@pytest.mark.at_most(6)
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(capture, width):

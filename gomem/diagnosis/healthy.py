@@ -1,0 +1,31 @@
+"""Can the files show that a process is healthy?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the current state
+
+
+def can_be_healthy(diagnosis: Diagnosis) -> bool:
+    """Return whether a problem would show: in a log that is long enough, or in RSS."""
+    log, least = diagnosis.collector, diagnosis.thresholds.healthy_log_seconds
+    if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
+        return True
+    return shows_rss(diagnosis)
+
+
+def shows_rss(diagnosis: Diagnosis) -> bool:
+    """Return whether RSS is broken down, or has enough readings to show that it does not grow.
+
+    A single reading of MemStats is not enough: it shows neither growth nor RSS.
+    """
+    own = [moment for moment in diagnosis.moments if not moment.rss_is_listed]
+    if len(own) == 1 and own[0].rss_bytes is None and own[0].mappings is None:
+        return False
+    divided = any(moment.memstats is not None or moment.mappings is not None for moment in own)
+    readings = sum(moment.rss_bytes is not None for moment in own)
+    return diagnosis.owners is not None and (divided or readings >= MIN_READINGS)
