@@ -194,8 +194,10 @@ class CollectorFacts:
 
         None for a single run, and if no share is known.
         """
+        if self.cost.runs < 2:
+            return None
         shares = self.cpu_fractions
-        if len(self.runs) < 2 or not shares:
+        if not shares:
             return None
         run = max(shares, key=lambda number: shares[number])
         return [known.number for known in self.runs].index(run) + 1, shares[run]

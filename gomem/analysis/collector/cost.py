@@ -163,21 +163,30 @@ def cpu_fractions(cycles: Cycles) -> dict[int, float]:
     sums = pd.DataFrame()
     for piece, _ in overlapping(cycles, STEP_COLUMNS):
         steps = gc_steps(piece)
-        available = available_seconds(steps)
-        each = pd.DataFrame(
-            {
-                "available": available,
-                "spent": steps["cpu_seconds"].where(available.notna()),
-                "seconds": steps["seconds"],
-                "gaps": steps["seconds"].where(~steps["follows"]),
-            }
-        )
-        sums = sums.add(each.groupby(steps["run"]).sum(), fill_value=0.0)
+        sums = sums.add(_spent(steps).groupby(steps["run"]).sum(), fill_value=0.0)
     if sums.empty:
         return {}
-    known = sums[(sums["available"] > 0) & (sums["gaps"] <= MOSTLY_GAPS * sums["seconds"])]
-    shares = known["spent"] / known["available"]
+    known = sums[_has_shares(sums)]
+    shares = known["cpu_seconds"] / known["available"]
     return {int(run): float(share) for run, share in shares.items()}
+
+
+def _spent(steps: pd.DataFrame) -> pd.DataFrame:
+    """Return time and CPU of each step; spent CPU is missing if the available CPU is unknown."""
+    available = available_seconds(steps)
+    spent = {
+        name: steps[name].where(available.notna())
+        for name in ("cpu_seconds", "marking_cpu_seconds")
+    }
+    gaps = steps["seconds"].where(~steps["follows"])
+    return pd.DataFrame(
+        {"seconds": steps["seconds"], "available": available, "gaps": gaps, **spent}
+    )
+
+
+def _has_shares(sums: Any) -> Any:
+    """Return whether sums of `_spent` give shares of CPU, for a log or for each of its runs."""
+    return (sums["available"] > 0) & (sums["gaps"] <= MOSTLY_GAPS * sums["seconds"])
 
 
 @dataclass
@@ -288,12 +297,8 @@ class CostSoFar:
         self._add_heaps(cycles)
 
     def _add_steps(self, steps: pd.DataFrame) -> None:
-        available = available_seconds(steps)
-        self._sums["seconds"] += float(steps["seconds"].sum())
-        self._sums["available"] += float(available.sum())
-        self._sums["gaps"] += float(steps.loc[~steps["follows"], "seconds"].sum())
-        for kind in ("cpu_seconds", "marking_cpu_seconds"):
-            self._sums[kind] += float(steps[kind].where(available.notna()).sum())
+        for name, each in _spent(steps).items():
+            self._sums[str(name)] += float(each.sum())
         self._interval.add(steps.loc[steps["follows"], "seconds"].to_numpy(float))
         self._allocated.add(steps[steps["follows"]])
 
@@ -313,7 +318,7 @@ class CostSoFar:
         sums = self._sums
         marking = sums["assist"] + sums["background"]
         available = float(sums["available"])
-        has_shares = available > 0 and sums["gaps"] <= MOSTLY_GAPS * sums["seconds"]
+        has_shares = _has_shares(sums)
         return GcCost(
             cycles=int(sums["cycles"]),
             runs=len(self._runs),
