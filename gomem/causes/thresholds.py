@@ -73,6 +73,8 @@ class Thresholds:
         goroutine_waits: Since how many different minutes: the workers of a pool began at once.
         connection_pairs: Connections of HTTP clients that nothing uses, in a single dump: a
             Transport keeps a hundred at most, unless it is told to keep more.
+        excerpt_goroutines: Goroutines in a dump of stacks, up to which it is an excerpt that shows
+            an example, if main.main is not among them.
         leaked_share: Share of RSS that goroutines hold that can never run again, to be critical;
             as many as goroutine_count are, too.
         goroutine_growth_ratio: The same, as a multiple of the first; how they came says more.
@@ -219,6 +221,7 @@ class Thresholds:
     goroutine_wait_seconds: float = 600.0
     goroutine_waits: int = 5
     connection_pairs: int = 300
+    excerpt_goroutines: int = 2
     leaked_share: float = 0.25
     goroutine_growth_ratio: float = 1.5
     one_each_ratio: float = 1.4

@@ -27,7 +27,6 @@ NAMED_STATES = 3
 NAMED_CYCLE = 2  # functions
 # goroutines: the minimum to mention, and the ratio to those alive
 MANY_STARTED, STARTED_RATIO = 1_000_000, 100
-EXCERPT = 2  # goroutines; as few are pasted as an example
 _THE_WHOLE_DUMP = text("Count how many wait there, and whether they grow: {}.", TAKE_GOROUTINES)
 NO_BYTES = text(
     "See what retains memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
@@ -111,9 +110,11 @@ def _is_excerpt(diagnosis: Diagnosis) -> bool:
     if len(dumps) != 1 or dumps[0].highest is None or dumps[0].leak_test or dumps[0].crash:
         return False
     shown = dumps[0].goroutines
+    if int(shown["goroutines"].sum()) > diagnosis.thresholds.excerpt_goroutines:
+        return False
     has_main = shown["stack"].str.contains(r"(?:^|;)(?:main|runtime)\.main(?:;|$)").any()
     is_crash = shown["state"].isin(AT_WORK).any()  # whose head is cut
-    return int(shown["goroutines"].sum()) <= EXCERPT and not has_main and not is_crash
+    return not has_main and not is_crash
 
 
 def _is_a_build(diagnosis: Diagnosis) -> bool:

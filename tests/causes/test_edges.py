@@ -73,6 +73,7 @@ def test_the_usual_thresholds():
         "goroutine_wait_seconds": 600.0,
         "goroutine_waits": 5,
         "connection_pairs": 300,
+        "excerpt_goroutines": 2,
         "leaked_share": 0.25,
         "goroutine_growth_ratio": 1.5,
         "one_each_ratio": 1.4,
