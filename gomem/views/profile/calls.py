@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from gomem.errors import printable, printable_json
+from gomem.errors import printable
 from gomem.inputs.schema import rows_of
 from gomem.units import format_fraction, is_unknown
-from gomem.views.json.table import rows_json
+from gomem.views.json.table import rows_json, written
 from gomem.views.profile.top import SCHEMA, aligned, value_formatter
 
 if TYPE_CHECKING:
@@ -101,5 +100,4 @@ def render_rows_json(rows: pd.DataFrame, view: str, sample_type: str, unit: str)
         "schema": SCHEMA, "view": view, "sample_type": sample_type, "unit": unit,
         "rows": rows_json(rows),
     }  # fmt: skip
-    written = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    return printable_json(written) + "\n"
+    return written(document, indent=1)

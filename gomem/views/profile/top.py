@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from typing import TYPE_CHECKING, Any
 
-from gomem.errors import printable, printable_json
+from gomem.errors import printable
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
 from gomem.views.spreadsheet import csv_cell
 
@@ -60,13 +59,14 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
 
 def render_top_json(sites: AllocationSites | TopDifference) -> str:
     """Write sites as JSON; unknown values are null, and `note` says why."""
+    from gomem.views.json.table import written  # which the list on a terminal does not need
+
     further = (name for name in (*STATES, *LIFETIME) if name in sites.column_names)
     fields = (*JSON_FIELDS, *further)
     top = [{field: _known(row[field]) for field in fields} for row in sites.rows()]
     whole = {name: getattr(sites, name) for name in ("sample_type", "unit", "total", "note")}
     laid_out = {"schema": SCHEMA, **whole, "top": top}
-    written = json.dumps(laid_out, indent=1, ensure_ascii=False, allow_nan=False)
-    return printable_json(written) + "\n"
+    return written(laid_out, indent=1)
 
 
 def render_top_csv(sites: AllocationSites | TopDifference) -> str:
