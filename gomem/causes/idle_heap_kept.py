@@ -148,12 +148,10 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 
 def _room(moment: MomentFacts) -> int:
     """How much of idle heap can be resident beside the rest, by what a container uses in all."""
-    listed, held = moment.listed, moment.held_bytes
-    if moment.rss_bytes is not None or listed is None or held is None:
+    used = None if moment.listed is None else moment.listed.working_set_bytes
+    if moment.rss_bytes is not None or used is None or moment.held_bytes is None:
         return moment.idle_heap_bytes
-    if listed.working_set_bytes is None:
-        return moment.idle_heap_bytes
-    return max(0, listed.working_set_bytes - (held - moment.idle_heap_bytes))
+    return max(0, used - (moment.held_bytes - moment.idle_heap_bytes))
 
 
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
