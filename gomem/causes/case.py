@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.causes.thresholds import Thresholds
@@ -34,6 +34,15 @@ class Case:
     lacks: tuple[Lack, ...] = ()
 
     def at_moments(self, rule: Callable[[MomentFacts, Case], Finding | None]) -> list[Finding]:
-        """Return a rule's findings over all snapshots, at most one per snapshot."""
-        found = (rule(moment, self) for moment in self.facts.moments)
-        return [finding for finding in found if finding is not None]
+        """Return a rule's findings over all snapshots, at most one per snapshot.
+
+        After a snapshot with a finding, the next needs a smaller share of RSS: memory that stays
+        while RSS grows is not resolved.
+        """
+        found: list[Finding] = []
+        case, holding = self, replace(self, thresholds=self.thresholds.while_holding())
+        for moment in self.facts.moments:
+            finding = rule(moment, case)
+            found += [finding] if finding is not None else []
+            case = self if finding is None else holding
+        return found

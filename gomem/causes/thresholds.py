@@ -8,7 +8,7 @@ the command line: `gomem report … --threshold pause_seconds=0.001`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,8 @@ class Thresholds:
             For every cause that has bytes, beside its own minimum.
         large_rss_fraction: Share of RSS that makes a note a warning: a quarter of the memory is
             missing from the heap profile.
+        holding_fraction: What is left of both shares after a snapshot with the same finding: memory
+            that stays while RSS grows by a quarter is not resolved.
         idle_heap_bytes: idle-heap-kept. Two of the 4 MiB steps in which a heap grows: a single step
             comes and goes by itself. The runtime's goal follows from the heap in use at the last
             collection, which no file has, and lies above 1.1 × NextGC by as much.
@@ -198,6 +200,7 @@ class Thresholds:
 
     notable_rss_fraction: float = 0.10
     large_rss_fraction: float = 0.25
+    holding_fraction: float = 0.8
     idle_heap_bytes: int = 8 * MIB
     idle_by_goal_fraction: float = 0.50
     idle_unused_fraction: float = 0.10
@@ -307,6 +310,14 @@ class Thresholds:
             rss_bytes: RSS of the snapshot; None if unknown.
         """
         return max(1, least_bytes, self.notable_rss_fraction * (rss_bytes or 0))
+
+    def while_holding(self) -> Thresholds:
+        """Return the thresholds after a snapshot with the same finding: smaller shares of RSS."""
+        return replace(
+            self,
+            notable_rss_fraction=self.holding_fraction * self.notable_rss_fraction,
+            large_rss_fraction=self.holding_fraction * self.large_rss_fraction,
+        )
 
     def has_grown(self, before_bytes: int, after_bytes: int) -> bool:
         """Return whether a size rose by more than rounding, and by the minimum ratio.

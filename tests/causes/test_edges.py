@@ -50,6 +50,7 @@ def test_the_usual_thresholds():
     assert {
         "notable_rss_fraction": 0.10,
         "large_rss_fraction": 0.25,
+        "holding_fraction": 0.8,
         "idle_heap_bytes": 8 * MIB,
         "idle_by_goal_fraction": 0.50,
         "idle_unused_fraction": 0.10,

@@ -80,6 +80,24 @@ def test_from_which_share_of_rss_on():
     assert [] == find(answers(moment, large_rss_fraction=share * 1.01))
 
 
+def test_stacks_that_stay_while_rss_grows_are_not_resolved():
+    """
+    40 MiB of an RSS that is once more than they need, and then less, down to 0.8 of the share.
+    """
+    first, later = (
+        facts(name=name, **{**STACKS, "heap_mib": heap_mib}, goroutines=goroutines(1_280))
+        for name, heap_mib in (("1", 45), ("2", 55))
+    )
+    share, fallen = (40 * MIB / moment.rss_bytes for moment in (first, later))
+
+    assert 0.8 < fallen / share < 1
+    assert [] == find(answers(later, large_rss_fraction=share))
+    held = find(answers(first, later, large_rss_fraction=share))
+    assert ["1", "2"] == [finding.moment for finding in held]
+    gone = find(answers(first, later, large_rss_fraction=share, holding_fraction=1.0))
+    assert ["1"] == [finding.moment for finding in gone]
+
+
 def test_without_rss_small_stacks_have_no_share_of_it():
     moment = replace(facts(**STACKS, goroutines=goroutines(1_280)), ledger=None)
 
