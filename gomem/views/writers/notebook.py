@@ -12,10 +12,14 @@ in a folder instead of the network.
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import json
 import os
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from html import unescape
 from importlib import import_module
@@ -30,7 +34,7 @@ from gomem.views.writers.html import environment
 from gomem.views.writers.scripts import flame_script, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
     from pathlib import Path
 
 PARAMETERS, FIXTURE_ONLY, CHECK = "parameters", "fixture-only", "check"
@@ -131,12 +135,16 @@ def execute_notebook(
         km=_kernel_of_this_interpreter(sockets),
         timeout=cell_limit_seconds,
         record_timing=False,
+        shutdown_kernel="immediate",
         extra_arguments=["--InteractiveShellApp.ignore_cwd=True"],
         on_cell_complete=progress and (lambda cell_index, **_: progress(cell_index + 1, total)),
     )
+    env = _environment(sockets) | ({REDACTED: "1"} if redact else {})
     try:
-        env = _environment(sockets) | ({REDACTED: "1"} if redact else {})
-        client.execute(cwd=str(folder), env=env, cleanup_kc=True)
+        try:
+            _in_a_thread(client.async_execute(cwd=str(folder), env=env, cleanup_kc=True))
+        finally:  # it is left behind if the clean-up itself is cancelled
+            atexit.unregister(client._cleanup_kernel)  # noqa: SLF001 - nothing else names it
     except nbclient.exceptions.CellExecutionError as error:
         is_ours = error.ename in {"CaptureError", "FormatError"}
         said = error.evalue if is_ours else f"{error.ename}: {error.evalue}"
@@ -145,6 +153,29 @@ def execute_notebook(
         words = f"a cell took longer than {cell_limit_seconds} s"
         raise CaptureError(text("the notebook stopped: {}", words)) from error
     return nbformat.writes(node) + "\n"
+
+
+def _in_a_thread(work: Coroutine[Any, Any, Any]) -> None:
+    """Run a coroutine in a thread of its own; Ctrl-C cancels it, and waits until it has ended.
+
+    In the main thread, nbclient would handle Ctrl-C itself, and fail at it.
+    """
+    loop = asyncio.new_event_loop()
+    with ThreadPoolExecutor(1) as pool, closing(loop):
+        pool.submit(loop.run_forever)
+        running = asyncio.run_coroutine_threadsafe(work, loop)
+        try:
+            running.result()
+        finally:
+            running.cancel()
+            asyncio.run_coroutine_threadsafe(_all_tasks_ended(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            pool.shutdown()
+
+
+async def _all_tasks_ended() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) -> str:
