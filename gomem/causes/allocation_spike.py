@@ -217,7 +217,7 @@ def _what(seen: Sighting) -> Text:
     at = text(" at {}", MomentName(seen.peak_moment)) if is_placed else Text()
     if excursion.times > 1:
         bursts = Count(excursion.times, "burst")
-        end = ", and the last goes on" if excursion.goes_on else " and fell back"
+        end = "; the last burst has not ended" if excursion.goes_on else " and fell back"
         return text("{}: {} rose to as much as {}{}{}", bursts, name, high, at, end)
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 
@@ -246,7 +246,7 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
         path = rss[0].artefact if rss else moment.name
     else:
         path = moment.path("memstats")
-    sizes = {f"{name}, usual": excursion.base, f"{name}, highest": excursion.highest}
+    sizes = {f"{name}, usual level": excursion.base, f"{name}, highest": excursion.highest}
     return (
         *known(path, "B", sizes),
         *known(path, "s", {"time watched": excursion.seconds}),

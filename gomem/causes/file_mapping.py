@@ -58,8 +58,8 @@ _PILE_UP = (
     "unmapped after use, or map each file once and share it."
 )
 _CLEAN = (
-    "Nothing to do: the kernel reclaims clean pages before it kills, so they do not bring the "
-    "process to its limit. "
+    "Nothing to do: the kernel drops clean file pages before it kills a process, so they cannot be "
+    "why it is killed. "
 )
 
 
@@ -100,8 +100,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     }
     smaps = moment.path("smaps")
     largest = (
-        Evidence(smaps, f"Rss of {_name(path)}", int(resident), "B")
-        for path, resident in by_path.head(SHOWN).items()
+        Evidence(smaps, f"Rss of {name}", int(resident), "B")
+        for name, resident in by_path.groupby(_name).sum().nlargest(SHOWN).items()
     )
     return CAUSE.finding(
         Severity.WARNING if is_large else Severity.INFO,
@@ -136,13 +136,13 @@ def _title(mine: pd.DataFrame, by_path: pd.Series, staying: int, rss: int, at_fi
         share = Text(Bytes(size))
     reclaim = "partly reclaimable" if at_first and 0 < staying < size else _reclaim(size, staying)
     return text(
-        "{} take {} in {}{}, the largest {}; {}", what, share, many, at_first, largest, reclaim
+        "{} take {}, in {}{}, the largest {}: {}", what, share, many, at_first, largest, reclaim
     )
 
 
 def _reclaim(size: int, staying: int) -> Text:
     if staying == 0:
-        return Text("all reclaimable")
+        return Text("the kernel can reclaim all of it")
     if staying == size:
         return Text("not reclaimable without swap")
     return text("{} not reclaimable without swap", Bytes(staying))

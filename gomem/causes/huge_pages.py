@@ -38,8 +38,9 @@ CAUSE = Cause(
     "again (max_ptes_none). Up to Go 1.20 the runtime asked for huge pages when it reused "
     "released memory.",
     remedy=text(
-        "See the kernel's setting: {}. With `always`, set khugepaged/max_ptes_none to 0, choose "
-        "`madvise`, or run with GODEBUG=disablethp=1 (Go 1.21.6). Then compare RSS and latency.",
+        "See the kernel's setting: {}. If it is `always`, choose `madvise`, or set "
+        "khugepaged/max_ptes_none to 0, or run with GODEBUG=disablethp=1, which Go has from 1.21.6 "
+        "on. Then compare RSS and latency.",
         _SETTING,
     ),
     references=("golang/go#64332", "golang/go#61718", "golang/go#63334"),
@@ -87,7 +88,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         title = "Huge pages keep {} of unused heap resident ({} of RSS)"
         return _of_heap(moment, title, excess, version, Severity.WARNING)
     if huge >= whole:
-        title = "Huge pages hold {} of heap ({} of RSS), used or not"
+        title = "Huge pages hold {} of the heap ({} of RSS), used pages and unused ones"
         # A warning for releases that request huge pages, which later releases fixed.
         asked = version.certainly(Fact.HUGE_PAGES_ASKED)
         return _of_heap(moment, title, huge, version, Severity.WARNING if asked else Severity.INFO)
@@ -103,7 +104,7 @@ def _of_others(moment: MomentFacts, size: int) -> Finding:
     return CAUSE.finding(
         Severity.INFO,
         text(
-            "Huge pages hold {} outside the Go heap ({} of RSS), used or not",
+            "Huge pages hold {} outside the Go heap ({} of RSS), used pages and unused ones",
             Bytes(size),
             _share(moment, size),
         ),

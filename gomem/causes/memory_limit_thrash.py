@@ -60,8 +60,8 @@ def lack(case: Case) -> Lack | None:
 
 
 _REMEDY = (
-    "See what is live: {}. Reduce the live heap, or raise GOMEMLIMIT, with the container's limit "
-    "still above. A GOMEMLIMIT well above the live heap costs nothing."
+    "See what is live: {}. Reduce the live heap, or raise GOMEMLIMIT, but keep it below the "
+    "container's limit. A GOMEMLIMIT well above the live heap costs nothing."
 )
 CAUSE = Cause(
     code="memory-limit-thrash",
@@ -123,7 +123,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *known(log.path, "s", {"interval_p50_seconds": interval}),
             *known(log.path, "fraction", {"marking_cpu_fraction": cpu}),
             *known(
-                log.path, "count", {"heap goals that no GOGC explains": log.triggers.beyond_any}
+                log.path, "count", {"heap goals that GOGC cannot explain": log.triggers.beyond_any}
             ),
             Evidence(log.path, "GOGC known from", str(log.triggers.gogc["known_from"].iloc[0]), ""),
         ),

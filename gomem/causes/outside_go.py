@@ -1,9 +1,9 @@
 """Does memory outside Go grow? The causes about this memory share this check.
 
-One snapshot shows only the size, which can be how the program works, so the finding is a note.
-Growth comes from the account: the C and other native memory at each snapshot, with bounds if smaps
-is missing. If the memory has certainly grown enough to matter, a score estimates how likely such a
-level continues to grow. The score uses how linear the rise is, what part of it came in the last
+One snapshot shows only the size, which may be normal for the program, so the finding is a note.
+Growth is computed from the account: native memory at each snapshot, with bounds if smaps is
+missing. If the memory has certainly grown enough to matter, a score estimates the probability that
+the growth continues. The score uses how linear the rise is, what part of it came in the last
 third of the time, and the length of the series.
 """
 
@@ -107,7 +107,7 @@ class Growth:
 def outside_go(
     case: Case, size_of: Callable[[MomentFacts], int], least_bytes: int
 ) -> list[tuple[MomentFacts, Growth | None]]:
-    """Return the snapshots whose mappings show much of it, the last one with its growth, if any.
+    """Return the snapshots with at least `least_bytes` of this memory, the last with its growth.
 
     Args:
         case: The case.
@@ -155,7 +155,7 @@ def growth(
 
 
 def features(case: Case) -> dict[str, float] | None:
-    """Return the inputs of the score; None if it has not certainly grown by enough to be scored."""
+    """Return the inputs of the score; None if the memory has not certainly grown enough."""
     level = _level(case, None)
     return None if level is None else _features(case, level, case.thresholds.native_bytes)
 

@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding per snapshot with large stacks, or many stacks of uncounted goroutines.
+    """Return one finding per snapshot in which stacks take much memory.
 
-    Without a count it is a note, whatever the size: a goroutine leak is as likely. It is also a
-    note if stacks are a large part of RSS and none is large: no heap profile shows this. There is
-    none if goroutines pile up: goroutine-leak reports that. Stacks that come and go are a possible
-    note: a burst of goroutines leaves its stacks until the next collection.
+    If the number of goroutines is unknown, the finding is a note: a goroutine leak would look the
+    same. It is also a note if stacks are a large part of RSS but each is small: no heap profile
+    shows this. Stacks that come and go are a note with the confidence possible: a burst of
+    goroutines leaves its stacks until the next collection. If goroutines pile up, there is no
+    finding here: goroutine-leak reports that.
     """
     return case.at_moments(_at)
 
@@ -70,7 +71,7 @@ _COUNT_THEM = text("Count the goroutines and see where they wait: {}.", TAKE_GOR
 def stack_bytes(moment: MomentFacts, case: Case) -> int:
     """Return bytes of goroutine stacks by the runtime's count; 0 if unknown.
 
-    With only profiles and mappings, it is the arenas' memory beyond all allocated bytes, if a
+    Without MemStats it is estimated as the arenas' RSS minus all allocated bytes, but only if a
     goroutine's stack shows recursion.
     """
     if moment.memstats is not None:

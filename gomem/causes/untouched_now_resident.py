@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
-_RESERVED = "reserved Go heap, still untouched"
+_RESERVED = "reserved Go heap, not yet touched"
 SCANNABLE = "/gc/scan/heap:bytes"  # the pointer-containing part of the heap; since Go 1.21
 
 

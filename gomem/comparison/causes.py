@@ -73,7 +73,9 @@ def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd
         state, missing = ON_BOTH, ""
         if not (code in old and code in new):
             sides = (after, before) if code in new else (before, after)
-            missing = unlike or _missing(finding, *sides)
+            lacking = unlike or _missing(finding, *sides)
+            only = "after" if code in new else "before"
+            missing = text("only {}: {}", only, lacking) if lacking else ""
             state = NOT_COMPARABLE if missing else NEW if code in new else GONE
         rows.append((code, state, str(finding.severity), finding.title, missing))
     return build_rows(rows, COMPARED_CAUSES)

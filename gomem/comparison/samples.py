@@ -334,12 +334,12 @@ class _Sample:
         if self.declared_exact and not self.exact:
             yield "declared exact, but the values vary: compared as a sample"
         if not all(counts):
-            yield f"only the {'before' if counts[0] else 'after'} side has these"
+            yield f"only on the {'before' if counts[0] else 'after'} side"
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
             few = "is" if counts == (1, 1) else "are"
             yield (
-                f"{many} per side {few} not enough to tell a change from noise: a test needs at "
+                f"{many} per side {few} not enough to tell a change from noise; that takes at "
                 f"least {MIN_VALUES}"
             )
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:

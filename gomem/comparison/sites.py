@@ -340,7 +340,7 @@ def _notes(
 ) -> Iterator[str]:
     for word, side in (("before", profiles[0]), ("after", profiles[1])):
         if not side[0]:
-            yield f"no heap profile {word}, so allocation sites are not compared"
+            yield f"the {word} side has no heap profile, so allocation sites are not compared"
     if not pairs:
         return
     yield SAMPLING_NOTE if len(old) + len(new) == 2 else RUNS_NOTE

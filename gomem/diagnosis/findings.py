@@ -324,9 +324,9 @@ MAX_NUMBERS = 3  # per title
 _EARLIER_TITLE = "{} (at {}; unknown at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _RELEASED = "; released before {}"
-_PASSED = "; below the reporting threshold at {}"  # of a larger whole, it can be as many bytes
+_PASSED = "; at {} it is too small to report"  # of a larger whole, it can be as many bytes
 _WAS_RELEASED = "this memory was released before"
-_NOT_SIGNIFICANT = "this is below the reporting threshold at"
+_NOT_SIGNIFICANT = "it is too small to report at"
 _NOTHING_NOW = (
     "Nothing to do: {} {}. If the peak matters for a memory limit or for cost, see what ran "
     "before {}."

@@ -312,9 +312,9 @@ def _retained(facts: MomentFacts) -> Text:
     largest = max(retained, key=lambda group: retained[group])
     beyond = whole - groups.sizes[HEAP]
     return text(
-        " Of the {} of heap and stacks that Go retains{}, {} is {}.",
+        " Go retains {} of heap and stacks{}; {} of it is {}.",
         Bytes(whole),
-        text(" ({} of it not in RSS)", Bytes(beyond)) if beyond > 0 else "",
+        text(", {} of it not in RSS", Bytes(beyond)) if beyond > 0 else "",
         Bytes(retained[largest]),
         NAMES[largest],
     )

@@ -76,7 +76,7 @@ def wrapper_of_line(line: bytes) -> str | None:
 
 
 def shared_prefix(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
-    """Return a pattern of the prefix that most lines share, with any numbers in it; None if none.
+    """Return a pattern for the prefix that most lines share, whatever its numbers; None if none.
 
     It is the longest such prefix that ends in a separator and is in at least `MIN_SHARED_LINES`
     lines.
@@ -130,7 +130,7 @@ class StoredLine:
 
 
 def unwrapped_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[StoredLine]:
-    """Remove the collector's wrapper from numbered lines with newlines."""
+    """Remove the collector's wrapper from numbered lines, which keep their newlines."""
     return (_json_lines if wrapper in JSON_KEYS else _prefixed_lines)(stored, wrapper)
 
 

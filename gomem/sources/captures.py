@@ -1,8 +1,9 @@
 """Find captures: in folders, as archives, by globs, and in object storage.
 
-Each match of a pattern is a capture. A folder with a manifest at its top is one capture. In any
-other folder, each folder, archive and file is one, but a folder without a manifest is searched if a
-folder in it has one. With a `depth`, captures are the entries that many levels below the folder.
+Each match of a pattern is a capture, and so is a folder with a manifest at its top. In any other
+folder, each entry (folder, archive or file) is a capture. But a subfolder that has no manifest and
+contains folders with manifests is searched, in turn. With a `depth`, captures are the entries that
+many levels below the folder.
 
 A URL such as `s3://bucket/captures` is listed through fsspec, and each capture is copied to a
 temporary folder for reading.

@@ -16,7 +16,10 @@ def test_clean_pages_of_a_file_are_no_warning():
 
     assert ("file-mapping", Severity.INFO) == (found.code, found.severity)
     assert 40 * MIB == found.bytes
-    assert "Mapped file index.db takes 40 MiB (82 % of RSS), all reclaimable" == found.title
+    assert (
+        "Mapped file index.db takes 40 MiB (82 % of RSS), the kernel can reclaim all of it"
+        == found.title
+    )
     assert found.next_step.startswith("Nothing to do: ")
 
 
@@ -48,7 +51,7 @@ def test_pages_that_whoever_wrote_the_file_left_in_the_page_cache_are_taken_back
     (found,) = find(answers(facts(fresh)))
 
     assert Severity.INFO == found.severity
-    assert found.title.endswith(", all reclaimable")
+    assert found.title.endswith(", the kernel can reclaim all of it")
 
 
 def test_a_file_is_named_without_its_folders():
@@ -72,7 +75,7 @@ def test_of_several_files_the_largest_is_named():
     (found,) = find(answers(facts(mapped("/data/a.db", 40), other)))
 
     assert found.title.startswith("Mapped files take 48 MiB (")
-    assert "in 2 files, the largest a.db; all reclaimable" in found.title
+    assert "in 2 files, the largest a.db: the kernel can reclaim all of it" in found.title
 
 
 def test_how_many_files_there_were_at_first_is_said_where_they_are_more():
@@ -82,4 +85,4 @@ def test_how_many_files_there_were_at_first_is_said_where_they_are_more():
     first, last = find(answers(one, facts(mapped("/data/a.db", 40), other, name="2")))
 
     assert " (1 at snapshot 1)" not in first.title
-    assert last.title.startswith("Mapped files take 48 MiB in 2 files (1 at snapshot 1), ")
+    assert last.title.startswith("Mapped files take 48 MiB, in 2 files (1 at snapshot 1), ")

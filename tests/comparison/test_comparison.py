@@ -162,7 +162,7 @@ def test_rss_of_one_capture_a_side_is_a_difference_without_a_verdict(shrunk):
     assert (1, 1, "?") == (rss["before_n"], rss["after_n"], rss["verdict"])
     assert pd.isna(rss["p_value"])
     assert (
-        "one value per side is not enough to tell a change from noise: a test needs at least 4"
+        "one value per side is not enough to tell a change from noise; that takes at least 4"
         == rss["note"]
     )
 
@@ -233,7 +233,7 @@ def test_moments_of_different_names_are_noted():
 
     notes = compare_diagnoses(diagnosed(LAZY), healthy).notes
 
-    assert "the before side has no 3-later; its last snapshot, 4-freed, is used instead" in notes
+    assert "the before side has no “3-later”, so its last snapshot, “4-freed”, is compared" in notes
 
 
 def test_benchmarks_in_captures_are_compared_by_ranks(pooled):
@@ -379,10 +379,13 @@ def test_what_only_one_side_has_is_shown_and_said(tmp_path, processes):
 
     compared = gomem.compare(processes("before", 1000)[0], log)
 
-    assert "only the before side has these" == metric(compared, "RSS")["note"]
-    assert "only the after side has these" == metric(compared, "cycles")["note"]
+    assert "only on the before side" == metric(compared, "RSS")["note"]
+    assert "only on the after side" == metric(compared, "cycles")["note"]
     assert "no metric is on both sides, so none is compared" in compared.notes
-    assert "no heap profile before, so allocation sites are not compared" in compared.notes
+    assert (
+        "the before side has no heap profile, so allocation sites are not compared"
+        in compared.notes
+    )
 
 
 def test_frames_have_their_columns_whatever_there_is_to_compare(processes, pooled):

@@ -373,7 +373,7 @@ def test_what_one_side_could_not_have_shown_is_neither_new_nor_gone():
 
     assert "?" == said.verdict
     assert said.details == (
-        "Not comparable, because only one side has the files that would show it: allocation-spike.",
+        "Not compared, because only one side has files for it: allocation-spike.",
     )
 
 

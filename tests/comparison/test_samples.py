@@ -19,7 +19,7 @@ from gomem.inputs.gobench.table import read_bench
 from gomem.statistics.rank_tests import NO_WORSE, NOT_SHOWN, equivalence
 from tests.benchmark_runs import IDLE_AFTER, IDLE_BEFORE, REQUEST_AFTER, REQUEST_BEFORE
 
-ONE_VALUE = "one value per side is not enough to tell a change from noise: a test needs at least 4"
+ONE_VALUE = "one value per side is not enough to tell a change from noise; that takes at least 4"
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -183,8 +183,8 @@ def test_metrics_that_never_vary_do_not_dilute_the_others():
             "no 95 % interval of the median: it needs at least 6 values per side",
             id="four",
         ),
-        pytest.param([1, 2], [], "only the before side has these", id="nothing-after"),
-        pytest.param([], [1, 2], "only the after side has these", id="nothing-before"),
+        pytest.param([1, 2], [], "only on the before side", id="nothing-after"),
+        pytest.param([], [1, 2], "only on the after side", id="nothing-before"),
     ],
 )
 def test_a_note_says_what_is_too_few_and_what_would_be_enough(before, after, note):

@@ -100,8 +100,8 @@ def test_what_one_side_lacks_keeps_its_verdict():
 
     assert {
         "NumGC": "why",
-        "cycles": "only the before side has these",
-        "seconds": "only the after side has these",
+        "cycles": "only on the before side",
+        "seconds": "only on the after side",
     } == told["note"].to_dict()
 
 
@@ -272,8 +272,14 @@ def test_p_is_corrected_over_all_builds_benchmarks_and_levels_apart():
 @pytest.mark.parametrize(
     ("profiles", "said"),
     [
-        (({}, {"1": 1}), ["no heap profile before, so allocation sites are not compared"]),
-        (({"1": 1}, {}), ["no heap profile after, so allocation sites are not compared"]),
+        (
+            ({}, {"1": 1}),
+            ["the before side has no heap profile, so allocation sites are not compared"],
+        ),
+        (
+            ({"1": 1}, {}),
+            ["the after side has no heap profile, so allocation sites are not compared"],
+        ),
     ],
 )
 def test_without_profiles_nothing_else_is_said_of_sites(profiles, said):

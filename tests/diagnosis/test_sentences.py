@@ -132,10 +132,10 @@ def test_of_what_go_retains_the_largest_part_is_named(idle, named):
 
     largest = max(idle, 100 - idle)
     assert (
-        "50 MiB Go heap (100 %). Of the 100 MiB of heap and stacks that Go retains (50 MiB of it "
-        "not in RSS), " in where
+        "50 MiB Go heap (100 %). Go retains 100 MiB of heap and stacks, 50 MiB of it not in RSS; "
+        in where
     )
-    assert f"{largest} MiB is {'free Go heap' if named else 'Go objects'}" in where
+    assert f"{largest} MiB of it is {'free Go heap' if named else 'Go objects'}" in where
 
 
 @pytest.mark.parametrize(

@@ -168,8 +168,8 @@ def test_what_go_retains_beyond_rss_is_said_behind_it():
 
     assert "5.4 MiB Go heap (58 %)" in said.where
     beyond = (
-        "Of the 167 MiB of heap and stacks that Go retains (162 MiB of it not in RSS), "
-        "164 MiB is live heap."
+        "Go retains 167 MiB of heap and stacks, 162 MiB of it not in RSS; 164 MiB of it is live "
+        "heap."
     )
     assert said.where.endswith(beyond)
 

@@ -311,7 +311,7 @@ def _coarse(
     logged: Logged | None = None,
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Build a ledger without smaps: memory reserved by Go and the kernel's totals."""
-    notes = ["no smaps in this snapshot, or an incomplete one"]
+    notes = ["smaps is missing in this snapshot, or incomplete"]
     rows: list[_Row] = []
     if memstats is not None:
         claims = claims_of(memstats, 0, sources)

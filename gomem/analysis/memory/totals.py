@@ -206,10 +206,10 @@ def disagreements(checks: pd.DataFrame) -> list[str]:
     """Return notes on totals that differ by more than per-CPU counting explains."""
     return [
         text(
-            "{} differs from the sum of smaps by {}: the files are from different moments, or one "
-            "is cut",
+            "{} is {} {} the sum of smaps: the files were read at different times, or one is cut",
             row.total,
-            Bytes(row.difference_bytes),
+            Bytes(abs(row.difference_bytes)),
+            "above" if row.difference_bytes > 0 else "below",
         )
         for row in checks.itertuples()
         if abs(row.difference_bytes) > max(ROUNDING, 0.01 * row.bytes)

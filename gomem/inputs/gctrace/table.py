@@ -287,7 +287,7 @@ def _version(range_of: tuple[Release, Release] | None) -> GoVersion:
     return GoVersion(
         GoRelease(low) if low > OLDEST[1] else None,
         GoRelease(high) if high < NEWEST[1] else None,
-        evidence="the format of the gctrace log",
+        evidence="inferred from the format of the gctrace log",
     )
 
 

@@ -1,6 +1,6 @@
 """Log lines in which a program reports its memory, mixed with any other lines.
 
-Printed by    programs, each in its own form: see `patterns.toml`, which a user extends.
+Printed by    programs, each in its own form: see `patterns.toml`, which users can extend.
 Quirks        Sizes are rounded to two digits, as in `8.6 MiB`; some have whole MiB only.
               If a program logs one quantity per line, lines with the same time form one reading.
               Log viewers show the newest line first, so readings are sorted by time.
@@ -49,7 +49,7 @@ class LoggedReading:
 
 
 def looks_like_runtime_lines(data: bytes) -> bool:
-    """Whether a line in which a program logs its memory is near the beginning."""
+    """Whether one of the first lines is one in which a program logs its memory."""
     head = data[:HEAD_BYTES]
     near = [pattern for pattern in patterns() if pattern.contains in head]
     return any(

@@ -48,7 +48,7 @@ class Status:
 
 
 def looks_like_status(data: bytes) -> bool:
-    """Whether the content begins like /proc/PID/status, or with its sizes including RSS."""
+    """Whether the content begins like /proc/PID/status, or with its `Vm…` lines and has VmRSS."""
     if len(data) < 100 and ALONE.fullmatch(data):
         return True
     return BEGINNING.match(data) is not None or EXCERPT.match(data) is not None

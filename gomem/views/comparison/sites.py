@@ -15,7 +15,7 @@ from gomem.views.values import NOTHING, between, bytes_cell, change_cell
 if TYPE_CHECKING:
     import pandas as pd
 
-LEGEND = "± bounds the 95 % sampling interval of a difference, in percent of it"
+LEGEND = "±: half of the 95 % sampling interval, in percent of the difference"
 WHOLE = 100  # from this rate (per second or per request) on, without decimals
 
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 P_LEGEND = "p is from a Mann-Whitney test, not corrected for multiple comparisons"
-SPREAD_LEGEND = "± bounds the 95 % interval of a median, in percent of it"
+SPREAD_LEGEND = "±: half of the 95 % interval, in percent of the median"
 MAX_BUDGET_NOTES = 20
 MAX_NAMES = 5  # rows that are named before a note they share
 _MEANS = {column.name: column.means for column in STATS}

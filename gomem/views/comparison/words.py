@@ -43,9 +43,10 @@ class Pair:
 
     @property
     def words(self) -> Text:
-        """Both names, or one if they are equal."""
-        names = dict.fromkeys((self.before, self.after))
-        return joined(" and ", map(MomentName, names))
+        """Both names with their sides, or one name if they are equal."""
+        before, after = MomentName(self.before), MomentName(self.after)
+        same = before == after
+        return Text(before) if same else text("{} (before) and {} (after)", before, after)
 
 
 def metrics_of(comparison: Comparison | BuildComparison, layer: str) -> pd.DataFrame:

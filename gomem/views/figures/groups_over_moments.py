@@ -1,6 +1,6 @@
-"""RSS by owner at each moment: groups stacked in columns, with RSS as a line on top.
+"""RSS by owner at each snapshot: groups stacked in columns, with RSS as a line on top.
 
-The hollow part above RSS is reserved by Go and not in RSS. So no column begins below zero. All
+What Go has reserved but is not in RSS is drawn hollow, on top of RSS, not below zero. All
 columns have the same groups: if one snapshot has the Go heap as a single group, every column does.
 A few columns are placed side by side with their names; many are placed on a time axis, if each has
 a time.

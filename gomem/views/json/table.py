@@ -1,4 +1,4 @@
-"""The contents of JSON answers as one table: the source and the meaning of each key.
+"""Declare the keys of all JSON output in one table: where each comes from, and its meaning.
 
     CGROUP = shape(
         "How full the cgroup is.",
@@ -94,7 +94,7 @@ def record(columns: Iterable[Column] = (), means: str = "", /, **others: Schema)
 
 
 def rows(columns: Iterable[Column] = (), means: str = "", /, **others: Schema) -> Schema:
-    """Return the schema of a list of such objects, for a frame's rows."""
+    """Return the schema of a list of records, for a frame's rows."""
     return listed(record(columns, **others), means)
 
 
@@ -109,22 +109,22 @@ def or_null(schema: Schema, means: str) -> Schema:
 
 
 def words(known: Iterable[str]) -> Schema:
-    """Return the schema of one of these texts."""
+    """Return the schema of an enum of strings."""
     return {"type": "string", "enum": list(known)}
 
 
 def words_or_null(known: Iterable[str]) -> Schema:
-    """Return the schema of one of these texts or null."""
+    """Return the schema of an enum of strings, or null."""
     return {"type": ["string", "null"], "enum": [*known, None]}
 
 
 def without(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
-    """The columns without those of these names."""
+    """The columns except the named ones."""
     return tuple(column for column in columns if column.name not in names)
 
 
 def only(columns: Iterable[Column], names: Iterable[str]) -> tuple[Column, ...]:
-    """The columns of these names, in that order."""
+    """The named columns, in the order of the names."""
     by_name = {column.name: column for column in columns}
     return tuple(by_name[name] for name in names)
 
@@ -155,7 +155,7 @@ class Key:
 
 
 def shape(means: str, *keys: Key) -> Shape:
-    """Return an object with all of its keys; later versions may add keys."""
+    """Return the shape of an object: every key is required, and later versions may add keys."""
     return Shape(
         lambda: record((), means, **{key.name: key.shape.schema for key in keys}),
         lambda answer: {key.name: key.shape.json(key.of(answer)) for key in keys},
@@ -163,7 +163,7 @@ def shape(means: str, *keys: Key) -> Shape:
 
 
 def or_none(of: Shape, means: str) -> Shape:
-    """Return the shape or null, if there is no answer."""
+    """Return the shape, or null where there is no value."""
     return Shape(
         lambda: or_null(of.schema, means),
         lambda answer: None if answer is None else of.json(answer),
@@ -174,7 +174,7 @@ def inner(
     name: str, means: str, *keys: Key, get: str | Getter = "", many: bool = False,
     nullable: bool = False,
 ) -> Key:  # fmt: skip
-    """A key for an object with keys, for a list of them (`many`), or null (`nullable`).
+    """A key whose value is an object, a list of objects (`many`), or null too (`nullable`).
 
     `get` is the attribute or function that gets its answer.
     """
@@ -213,7 +213,7 @@ def columns(
     described: Iterable[Column], get: Callable[[str], Getter] = attrgetter, at: str = "",
     **narrowed: Schema,
 ) -> tuple[Key, ...]:  # fmt: skip
-    """Keys for values that columns describe, by name; `get` finds them in the answer."""
+    """Keys that have the names and the descriptions of columns; `get` returns the values."""
     return tuple(
         Key(
             column.name,

@@ -191,7 +191,7 @@ def costs_table(gc: GcCost) -> Table:
     rounding, over = "", ", over all runs" if gc.runs > 1 else ""
     if allocated.low is not None and allocated.high is not None:
         ends = f"{format_bytes(allocated.low)}/s to {format_bytes(allocated.high)}/s"
-        rounding = f"{ends}, because the log rounds sizes"
+        rounding = f"between {ends}: the log rounds sizes to MiB"
     per_second = None if allocated.value is None else f"{format_bytes(allocated.value)}/s"
     rows = (
         ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
@@ -237,7 +237,7 @@ def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
     caption = (
-        "Trend of the live heap after start-up, by medians of the first and last 10 % of the GCs"
+        "Live heap after start-up: medians of the first and last 10 % of the GCs, slope over all"
     )
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"

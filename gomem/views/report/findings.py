@@ -74,7 +74,8 @@ def _when(finding: Finding) -> tuple[str, ...]:
         return ()
     others = [MomentName(name) for name in finding.moments if name != finding.moment]
     also = ("also at " + first_few(others, NAMED),) if others else ()
-    return ("at " + MomentName(finding.moment), *also, *(("resolved",) if finding.over else ()))
+    at = text("at {}", MomentName(finding.moment))
+    return (at, *also, *(("resolved",) if finding.over else ()))
 
 
 def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:

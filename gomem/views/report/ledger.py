@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WATERFALLS = 8  # moments; each is about 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 SMALL = 0.01  # of RSS, or of the longest bar: smaller groups are combined
-OTHERS = "others, RSS and reserved under 1 %"
+OTHERS = "others (each under 1 % of RSS)"
 WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
 RETAINED = "retained (in RSS or not)"  # by Go
 NO_RSS = "Memory retained by Go, by owner, at {}; RSS is unknown"
@@ -86,7 +86,8 @@ def _blocks(
     if apart is not None and apart < SHORT_SECONDS:
         notes.append(f"MemStats and /proc were read {format_seconds(apart)} apart")
     if ledger.next_file and not diagnosis.capture.system:
-        notes.append(f"to break RSS down further, collect {ledger.next_file}")
+        how = "see" if facts.rss_bytes is None else "break down"
+        notes.append(f"to {how} RSS, collect {ledger.next_file}")
     folded = Folded("Part by part, to the byte", tuple(exact))
     return (*groups, *([Notes(tuple(notes))] if notes else []), folded)
 

@@ -29,20 +29,20 @@ LACKING = (
     "memory.events of the process's cgroup"
 )
 WORST_CASES = (
-    "Worst case: all memory that Go retains becomes resident, without a further allocation. After "
-    "reuse: the program also allocates until all released memory is in use again"
+    "Worst case for RSS: everything that Go retains becomes resident, then everything released is "
+    "reused"
 )
 STILL_COUNTED = (
     "FreeBSD counts released memory as resident until it needs the pages: as far as RSS has it, "
-    "reuse does not add it, and after reuse is too high"
+    "reuse does not add it, and “all reused” is too high"
 )
 WORST = (
     moment("snapshot", lambda worst: worst[0]),
     size("RSS", lambda worst: worst[1].rss_bytes),
     size("heap not in RSS", lambda worst: worst[1].steps["bytes"].iloc[1]),
     size("runtime not in RSS", lambda worst: worst[1].steps["bytes"].iloc[2]),
-    size("worst case", lambda worst: worst[1].worst_bytes),
-    size("after reuse", lambda worst: worst[1].retaken_bytes),
+    size("all resident", lambda worst: worst[1].worst_bytes),
+    size("all reused", lambda worst: worst[1].retaken_bytes),
 )
 COUNTERS = (
     code("counter", "counter"),

@@ -36,7 +36,7 @@ OVER_TIME = (
     "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the foot is "
     "a line of the log about memory returned, at the time of the GC before it."
 )
-APPLIES = {"yes": "yes", "no": "no", "unknown": "unknown"}
+APPLIES = {"yes": "yes", "no": "no", "unknown": "unknown release"}
 
 
 EPISODE = (
@@ -163,7 +163,9 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
     holding = table(
-        "When Go returns heap to the OS; targets exclude goroutine stacks", columns, here
+        "How much heap Go retains before it returns memory to the OS, without goroutine stacks",
+        columns,
+        here,
     )
     return (holding, folded) if others else (holding,)
 

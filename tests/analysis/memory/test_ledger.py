@@ -149,7 +149,7 @@ def test_without_smaps_the_ledger_is_coarser_and_says_so():
     assert 30 * MIB == ledger.rss_bytes
     assert 6 * MIB == ledger.part("anonymous_other")
     assert 30 * MIB == int(ledger.parts["bytes"].sum())
-    assert "no smaps in this snapshot, or an incomplete one" in ledger.notes[0]
+    assert "smaps is missing in this snapshot, or incomplete" in ledger.notes[0]
 
 
 @pytest.mark.parametrize("with_smaps", [True, False])
@@ -204,7 +204,7 @@ def test_a_total_that_disagrees_is_reported():
     ledger = reconcile_rss(classify_mappings(table), rollup_rss_bytes=9 * MIB)
 
     assert [8 * MIB] == list(ledger.checks["difference_bytes"])
-    assert "smaps_rollup Rss differs" in ledger.notes[-1]
+    assert "smaps_rollup Rss is" in ledger.notes[-1]
 
 
 def test_skew_is_said_where_numbers_are_subtracted():

@@ -95,7 +95,7 @@ def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
     assert "With one run per side, only large changes stand out from noise." in words
     assert "gone warning released-but-resident" in words
     assert (
-        "one value per side is not enough to tell a change from noise: a test needs at least 4"
+        "one value per side is not enough to tell a change from noise; that takes at least 4"
         in words
     )
 

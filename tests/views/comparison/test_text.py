@@ -75,7 +75,7 @@ geometric mean           –          –         –
 note: Lookup-2: one value per side is not enough to tell a change from noise: a
   test needs at least 4
 note: no geometric mean: a median is 0
-note: ± bounds the 95 % interval of a median, in percent of it
+note: ±: half of the 95 % interval, in percent of the median
 note: p is from a Mann-Whitney test, not corrected for multiple comparisons
 
 Notes
@@ -203,7 +203,7 @@ def test_several_captures_a_side_have_medians_and_a_verdict():
     text = rendered(metrics=metrics)
 
     assert "\nRSS     3.34 MiB ± 71 %  33.4 MiB ± 71 %     ×10  worse    0.002  6\n" in text
-    assert "note: ± bounds the 95 % interval of a median, in percent of it\n" in text
+    assert "note: ±: half of the 95 % interval, in percent of the median\n" in text
 
 
 def test_of_too_few_runs_for_an_interval_no_spread_is_explained():

@@ -68,7 +68,7 @@ def test_the_figure_draws_heap_goal_and_lines(quiet):
 
 def test_the_goals_are_told_with_their_formulas(quiet):
     tables = {one.caption: one for one in blocks(scavenger_section(quiet), Table)}
-    goals = tables["When Go returns heap to the OS; targets exclude goroutine stacks"]
+    goals = tables["Heap retained before Go returns memory to the OS, without goroutine stacks"]
 
     paced = "release down to 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)"
     assert [[paced, "yes", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]
@@ -125,7 +125,9 @@ def test_of_an_unknown_release_each_rule_has_its_own_target(tmp_path):
     (tmp_path / "memstats.json").write_text(json.dumps({"memstats": fields}))
     section = scavenger_section(gomem.diagnose(gomem.load(tmp_path)))
 
-    (goals,) = (found for found in blocks(section, Table) if "When Go returns" in found.caption)
+    (goals,) = (
+        found for found in blocks(section, Table) if "Heap retained before" in found.caption
+    )
     target = {row[0].text: row[-1].text for row in goals.rows}
     assert "8.39 MiB" == target["release down to 1.1 × NextGC"]
     (steady,) = (size for rule, size in target.items() if "at the last GC" in rule)

@@ -125,7 +125,7 @@ def test_many_moments_stand_beside_one_another_and_who_is_left_out_is_said():
 
     table = text.partition("Over time\n")[2].partition("\n\n")[0].splitlines()
     shown = table[1].split()
-    left_out = table[-1].partition("snapshots are left out here: ")[2].split(", ")
+    left_out = table[-1].partition("snapshots do not fit in this table: ")[2].split(", ")
     rss = next(line.split("  ") for line in table[2:] if line.startswith("RSS "))
 
     assert set(diagnosed(MANY).ledgers) == {*shown, *left_out}
