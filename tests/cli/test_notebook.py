@@ -6,9 +6,13 @@ import hashlib
 import json
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from gomem.cli.main import run
@@ -19,6 +23,7 @@ from gomem.views.writers.notebook import render_notebook_html
 from tests.builders import FIXTURES
 
 CAPTURES = FIXTURES / "captures"
+KERNEL_STARTS_SECONDS = 0.5  # of CPU
 # What a browser fetches by itself. Links that a reader may follow, and places in the page, are not.
 LOADS = re.compile(
     r"""<(?:script|iframe|object|embed|link|base)\b|@import|\bsrcset=|\bsrc=["'](?!data:)"""
@@ -31,6 +36,29 @@ def rendered(tmp_path: Path, name: str, *captures: Path, suffix: str = ".html") 
     target = tmp_path / f"postmortem{suffix}"
     assert 0 == run(["notebook", name, *map(str, captures), "-o", str(target)])
     return target.read_text()
+
+
+def test_ctrl_c_ends_it_with_130_and_leaves_no_kernel(tmp_path):
+    command = [sys.executable, "-m", "gomem", "notebook", "start-here", "-o", "x.html"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        kernels = kernels_of(process)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+
+    assert (130, "gomem: interrupted\n") == (process.returncode, said)
+    assert [] == psutil.wait_procs(kernels, timeout=5)[1]
+    assert [] == list(tmp_path.iterdir())
+
+
+def kernels_of(process):
+    """The kernel, once it has loaded its own modules and runs cells."""
+    known = psutil.Process(process.pid)
+    while process.poll() is None:
+        kernels = known.children(recursive=True)
+        if any(kernel.cpu_times().user > KERNEL_STARTS_SECONDS for kernel in kernels):
+            return kernels
+        time.sleep(0.05)
+    raise AssertionError("it ended before a kernel ran")
 
 
 @pytest.fixture

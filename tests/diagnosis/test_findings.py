@@ -79,10 +79,12 @@ def test_what_is_over_is_a_note(mib, severity):
     ("last_rss", "end", "now"),
     [
         pytest.param(
-            100, "; released before", "this memory was released before", id="rss-fell-by-it"
+            100, "; released before snapshot 3", "this memory was released before",
+            id="rss-fell-by-it",
         ),
         pytest.param(
-            125, "; released before", "this memory was released before", id="by-half-of-it"
+            125, "; released before snapshot 3", "this memory was released before",
+            id="by-half-of-it",
         ),
         pytest.param(
             126, "; at snapshot 3 it is too small to report",
@@ -97,7 +99,7 @@ def test_what_is_over_is_told_in_the_past_and_advises_nothing_that_the_capture_a
     (one,) = one_a_cause([finding(moment="2", mib=150)], scale(100, 200, last_rss))
 
     assert not one.now
-    assert f"150 MiB of excess idle heap at snapshot 2{end} snapshot 3" == one.title
+    assert f"150 MiB of excess idle heap at snapshot 2{end}" == one.title
     assert one.next_step.startswith(f"Nothing to do: {now} snapshot 3. If the peak")
 
 

@@ -163,7 +163,7 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
     holding = table(
-        "How much heap Go retains before it returns memory to the OS, without goroutine stacks",
+        "Heap retained before Go returns memory to the OS, without goroutine stacks",
         columns,
         here,
     )
