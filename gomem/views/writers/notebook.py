@@ -27,9 +27,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.capture.watched import UNWATCHED
-from gomem.errors import CaptureError, printable, printable_json
+from gomem.errors import CaptureError, printable
 from gomem.text import Quoted, text
 from gomem.views.here import REDACTED
+from gomem.views.json.table import written
 from gomem.views.writers.html import environment
 from gomem.views.writers.scripts import flame_script, source_of
 
@@ -98,7 +99,7 @@ def with_parameters(notebook: str, parameters: Mapping[str, object]) -> str:
         if PARAMETERS in _tags(cell):
             names = [_name(line) for line in _lines(cell)]
             cell["source"] = "\n".join(f"{name} = {parameters.get(name)!r}" for name in names)
-    return printable_json(json.dumps(parsed, ensure_ascii=False, indent=1)) + "\n"
+    return written(parsed, indent=1)
 
 
 def headed(notebook: str, title: str, note: str) -> str:
@@ -110,7 +111,7 @@ def headed(notebook: str, title: str, note: str) -> str:
     heading = [f"# {title}"] if title else lines[:1]
     remark = ["", f"> {note}"] if note else []
     first["source"] = "\n".join([*heading, *remark, *lines[1:]])
-    return printable_json(json.dumps(parsed, ensure_ascii=False, indent=1)) + "\n"
+    return written(parsed, indent=1)
 
 
 def execute_notebook(

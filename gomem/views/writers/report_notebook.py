@@ -6,11 +6,10 @@ it can be run, changed and extended.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from gomem.errors import printable_json
 from gomem.views.document import Paragraph, unchosen
+from gomem.views.json.table import written
 from gomem.views.writers.markdown import escaped
 from gomem.views.writers.notebook_cells import Shown
 
@@ -39,7 +38,7 @@ def write_notebook(document: Document, capture: str | list[str], baseline: str |
         "nbformat_minor": 5,
         "cells": cells,
     }  # fmt: skip
-    return printable_json(json.dumps(notebook, ensure_ascii=False, indent=1)) + "\n"
+    return written(notebook, indent=1)
 
 
 def _cells(
