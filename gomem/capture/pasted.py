@@ -23,6 +23,7 @@ from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.machine import lines_of_the_machine
 from gomem.inputs.markdown import without_open_bold
+from gomem.inputs.mem_info import lines_of_mem_info
 from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.processes.parse import lines_of_processes
 from gomem.inputs.unwrap import FENCE, NAMED, PROMPT, QUOTE, TAG, plain_characters
@@ -193,7 +194,8 @@ def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stre
 def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
     """MemStats in words between a log's lines or below a table; a process's row below MemStats."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
-    if part.kind == TABLE and (machine := lines_of_the_machine(text)):
+    machines = (lines_of_the_machine(text), lines_of_mem_info(text)) if part.kind == TABLE else ()
+    for machine in filter(None, machines):
         kept = frozenset(part.start + number - 1 for number in machine)
         yield _Stretch(min(kept), max(kept) + 1, part.is_marked, lines=kept)
     if part.kind in WITHOUT_WORDS:

@@ -22,6 +22,7 @@ from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, crash_o
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kubernetes import described
 from gomem.inputs.machine import of_the_machine
+from gomem.inputs.mem_info import of_the_kernel
 from gomem.inputs.memstats.cut_classes import cut_size_classes
 from gomem.inputs.mentions import mentioned
 from gomem.inputs.metrics.page import families_of, is_page
@@ -261,7 +262,8 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, described, of_the_machine, _known_form, _pasted_form,
+    _nothing, _executable, _out_of_memory, described, of_the_machine, of_the_kernel,
+    _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos,
     cut_size_classes, counts_by_state, table_of_jeprof, series_of_sizes, _variables, _metrics_page,
     _refusal, _json,
