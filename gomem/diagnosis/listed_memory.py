@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.cgroup import ANON, FILE, first_known, kernel_bytes
+from gomem.analysis.memory.cgroup import ANON, FILE, SHMEM, first_known, kernel_bytes
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.causes.limit_risk import no_go_words
@@ -185,15 +185,20 @@ def limit_words(facts: MomentFacts | None) -> Text:
 
 
 def report_words(facts: MomentFacts | None) -> Text:
-    """The cgroup of an OOM report that says neither the kill nor the charge; else empty."""
+    """The cgroup of an OOM report by kind of memory; empty if the rest of the verdict says it."""
     listed = None if facts is None else facts.listed
-    if facts is None or listed is None or listed.tool != OOM or listed.killed_in:
+    if facts is None or "processes" not in facts.paths or (listed and listed.tool != OOM):
         return Text()
-    anonymous, cache = facts.cgroup.get("rss"), facts.cgroup.get("cache")
-    if anonymous is None or cache is None or facts.cgroup_use is not None:
+    anonymous, file = first_known(facts.cgroup, *ANON), first_known(facts.cgroup, *FILE)
+    if anonymous is None or file is None:
         return Text()
-    words = "It is an OOM report of a cgroup, with {} of anonymous memory and {} of page cache."
-    return text(words, Bytes(anonymous), Bytes(cache))
+    shmem = first_known(facts.cgroup, *SHMEM) or 0
+    is_known = (listed is not None and bool(listed.killed_in)) or facts.cgroup_use is not None
+    if is_known and shmem < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * (anonymous + file)):
+        return Text()
+    words = "It is an OOM report of a cgroup, with {} of anonymous memory{} and {} of page cache."
+    shared = text(", {} of shared memory and tmpfs", Bytes(shmem)) * bool(shmem)
+    return text(words, Bytes(anonymous), shared, Bytes(max(file - shmem, 0)))
 
 
 def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
