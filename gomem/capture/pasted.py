@@ -25,6 +25,7 @@ from gomem.inputs.machine import lines_of_the_machine
 from gomem.inputs.markdown import without_open_bold
 from gomem.inputs.mem_info import lines_of_mem_info
 from gomem.inputs.memstats.in_words import lines_in_words
+from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import lines_of_processes
 from gomem.inputs.unwrap import FENCE, NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source
@@ -44,6 +45,8 @@ IN_LINES = frozenset({LOG, "memstats"})  # kinds whose lines occur between other
 TABLE = "processes"
 IN_A_LINE = IN_LINES | {TABLE}  # that a line says enough of, also between sentences
 MIN_KINDS = 2
+# Lines on the whole machine's memory between those of processes.
+OF_THE_MACHINE = (lines_of_the_machine, lines_of_mem_info, lines_of_freebsd)
 # Text of an out-of-memory crash, and the text between it and the stacks.
 OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
 COMMAND_LINES = 50  # lines that can have the command that wrote a log
@@ -56,7 +59,8 @@ WITHOUT_WORDS = frozenset(
 _NAMED = re.compile(NAMED)
 _COMMAND = re.compile(
     rb"[$#%>] *(?:(?:sudo|time|watch)\b[^\n]{0,80}? )?(?:cat|curl|wget|go|kubectl|oc|docker|podman"
-    rb"|ps|top|htop|pmap|free|head|tail|grep|less|journalctl|dmesg|gops)\b"
+    rb"|ps|top|htop|pmap|free|head|tail|grep|less|journalctl|dmesg|gops|systemctl|systemd-cgtop"
+    rb"|ps_mem|smem|numastat|crictl|nomad|vmmap|procstat)\b"
 )
 _ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|alloc)_")
 _HEADING = re.compile(
@@ -78,6 +82,12 @@ MIN_WORDS = 4
 _SIZE = re.compile(
     rb"(?<![\w.])(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
     rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
+)
+# What a person's script printed of numbers that it added up: `Total RSS: 448.5 MB`.
+SCRIPTED = re.compile(
+    rb"(?:total|sum|all)\b[^\n:=]{0,40}?\b(?:rss|pss|uss|mem(?:ory)?)\b[^\n:=]{0,20}[:=] ?"
+    rb"\d[\d.,]{0,15} ?[KMGT]i?B",
+    re.IGNORECASE,
 )
 _MEMORY_WORDS = re.compile(
     rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
@@ -145,14 +155,16 @@ def pasted_parts(source: Source) -> list[Source]:
 
 
 def sizes_in_sentences(source: Source) -> tuple[str, ...]:
-    """Return memory sizes in prose, such as `1.2 GB`, which no parser reads."""
+    """Return sizes that no parser reads: in prose, such as `1.2 GB`, and sums of a script."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json(data):
         return ()
     lines = _unquoted(plain_characters(data).split(b"\n"))
     written = (lines[place] for place in sorted(_prose(lines)))
     found = (_SIZE.findall(line) for line in written if _MEMORY_WORDS.search(line))
-    return tuple(size.decode() for sizes in found for size in sizes)
+    sizes = [size.decode() for sizes in found for size in sizes]
+    summed = (SCRIPTED.fullmatch(line.strip()) for line in lines)
+    return (*sizes, *(found[0].decode("utf-8", "replace") for found in summed if found))
 
 
 def settings_in_text(source: Source) -> tuple[str, ...]:
@@ -194,8 +206,8 @@ def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stre
 def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
     """MemStats in words between a log's lines or below a table; a process's row below MemStats."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
-    machines = (lines_of_the_machine(text), lines_of_mem_info(text)) if part.kind == TABLE else ()
-    for machine in filter(None, machines):
+    of_machine = OF_THE_MACHINE if part.kind == TABLE else ()
+    for machine in filter(None, (lines_of(text) for lines_of in of_machine)):
         kept = frozenset(part.start + number - 1 for number in machine)
         yield _Stretch(min(kept), max(kept) + 1, part.is_marked, lines=kept)
     if part.kind in WITHOUT_WORDS:

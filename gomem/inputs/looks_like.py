@@ -28,9 +28,13 @@ from gomem.inputs.mentions import mentioned
 from gomem.inputs.metrics.page import families_of, is_page
 from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
 from gomem.inputs.processes.named import killed_on_bsd, status_of_a_service
+from gomem.inputs.processes.other_systems import commit_of_windows, top_of_freebsd, top_of_macos
+from gomem.inputs.processes.ps_mem import table_of_ps_mem
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.sched_trace import schedule_words
 from gomem.inputs.size_series import series_of_sizes
+from gomem.inputs.smaps.numa import pages_by_node
+from gomem.inputs.smaps.pmap_totals import totals_of_pmap
 from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
 from gomem.inputs.unwrap import FENCE, plain_texts
 from gomem.sources.packaged import text_beside
@@ -263,10 +267,10 @@ def _json_error(head: bytes) -> str | None:
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     _nothing, _executable, _out_of_memory, described, of_the_machine, of_the_kernel,
-    _known_form, _pasted_form,
-    killed_on_bsd, status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos,
-    cut_size_classes, counts_by_state, table_of_jeprof, series_of_sizes, _variables, _metrics_page,
-    _refusal, _json,
+    top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, commit_of_windows,
+    _known_form, _pasted_form, killed_on_bsd, status_of_a_service, reprinted_maps,
+    summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,
+    series_of_sizes, _variables, _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

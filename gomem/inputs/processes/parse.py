@@ -42,15 +42,16 @@ NAMELESS = b"container"  # a pasted table of which only the memory columns are l
 HEAD_BYTES = 1 << 16
 HEAD_LINES = 40  # lines searched for the header
 # A row of ps aux: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
+MASKED = re.compile(rb"<[\w ]{1,16}>|[xX*]{1,10}|\?{1,10}")  # a PID or user that somebody left out
 AUX = re.compile(
-    rb"[\w.+-]{1,32} +\d{1,10} +\d{1,5}(?:\.\d)? +\d{1,3}(?:\.\d)? +\d{1,15} +\d{1,15} +(?:\?\??|-|"
+    rb"(?:[\w.+-]{1,32}|" + MASKED.pattern + rb") +(?:\d{1,10}|" + MASKED.pattern + rb")"
+    rb" +\d{1,5}(?:\.\d)? +\d{1,3}(?:\.\d)? +\d{1,15} +\d{1,15} +(?:\?\??|-|"
     rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU-][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
 )
 # A thread below its process, of ps m: it has neither a number nor memory of its own.
 THREAD = re.compile(rb"[\w.+-]{1,32} +- +(?:[\d.]+ +)?(?:- +)+.*")
 AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
 _TOP_SIZE = rb" +\d{1,12}(?:\.\d{1,3})?[kmgtKMGT]?"
-MASKED = re.compile(rb"<[\w ]{1,16}>|[xX*]{1,10}|\?{1,10}")  # a PID that somebody left out
 TOP_ROW = re.compile(
     rb"(?:\d{1,10}|"
     + MASKED.pattern
@@ -98,6 +99,10 @@ DATE = re.compile(
 )
 TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
+)
+# What a shell says of a line that somebody pasted into it with its prompt.
+SHELL_SAYS = re.compile(
+    rb"(?:-?(?:ba|da|z|k|a)?sh|fish)(?:: (?:line )?\d+)?: .{0,200}|.{0,100}: command not found"
 )
 REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # in headers
@@ -199,13 +204,13 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
-    """Yield lines with their number and the last time above them, without top's head and dates."""
+    """Yield lines with their number and the last time above; not top's head, dates, errors."""
     at = None
     for number, raw in enumerate(data.split(b"\n"), start=1):
         line = _bare(raw)
         if is_date(line):
             at = time_of(line)
-        elif not TOP_HEAD.fullmatch(line):
+        elif not (TOP_HEAD.fullmatch(line) or SHELL_SAYS.fullmatch(line)):
             yield number, line, at
 
 
