@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from gomem.inputs.cgroup.session import asks_for_a_number
 from gomem.inputs.environ.parse import (
     MIN_LINES,
     looks_like_environ,
@@ -46,7 +47,7 @@ TABLE = "processes"
 IN_A_LINE = IN_LINES | {TABLE}  # that a line says enough of, also between sentences
 MIN_KINDS = 2
 # Lines on the whole machine's memory between those of processes.
-OF_THE_MACHINE = (lines_of_the_machine, lines_of_mem_info, lines_of_freebsd)
+MACHINE_LINES = (lines_of_the_machine, lines_of_mem_info, lines_of_freebsd)
 # Text of an out-of-memory crash, and the text between it and the stacks.
 OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
 COMMAND_LINES = 50  # lines that can have the command that wrote a log
@@ -206,7 +207,7 @@ def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stre
 def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
     """MemStats in words between a log's lines or below a table; a process's row below MemStats."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
-    of_machine = OF_THE_MACHINE if part.kind == TABLE else ()
+    of_machine = MACHINE_LINES if part.kind == TABLE else ()
     for machine in filter(None, (lines_of(text) for lines_of in of_machine)):
         kept = frozenset(part.start + number - 1 for number in machine)
         yield _Stretch(min(kept), max(kept) + 1, part.is_marked, lines=kept)
@@ -259,8 +260,9 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
             continue
         if any(text.strip() for text in lines[start:place]):
             yield _Stretch(start, place, is_fenced or is_marked)
-        # A command that selects pprof's sample type belongs to its output.
-        start = place if _ASKS_PPROF.search(line) else place + 1
+        # A command that says what a number is, or pprof's sample type, belongs to its output.
+        says_what = _ASKS_PPROF.search(line) is not None or asks_for_a_number(line)
+        start = place if says_what else place + 1
         is_marked = is_mark and not is_fence
         is_fenced ^= is_fence
 

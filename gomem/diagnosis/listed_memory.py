@@ -18,6 +18,7 @@ from gomem.inputs.processes.oom import OOM
 from gomem.inputs.processes.parse import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.text import (
     Bytes,
+    Command,
     Count,
     MomentName,
     Program,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 Told = tuple[str, bool, str]  # sentences; whether the size grew by a fifth; the next step
 # Of the cgroup's usage, with MIN_CACHE_BYTES: a smaller page cache is not mentioned.
 MIN_CACHE_SHARE = 0.2
+USED = ("memory.current", "memory.usage_in_bytes")
+TAKE_STAT = Command("cat /sys/fs/cgroup/memory.stat")
 MIN_CACHE_BYTES = 8 * MIB
 SMAPS_TOO = text(
     "Collect smaps and MemStats at the same time to see what is in RSS: {}.", TAKE_SMAPS
@@ -156,7 +159,7 @@ def kernel_words(facts: MomentFacts | None) -> Text:
     if facts is None or not facts.cgroup:
         return Text()
     kernel = kernel_bytes(facts.cgroup)
-    current = first_known(facts.cgroup, "memory.current", "memory.usage_in_bytes")
+    current = first_known(facts.cgroup, *USED)
     named = sum(first_known(facts.cgroup, *names) or 0 for names in (ANON, FILE)) + kernel
     used = named if current is None else current
     if kernel < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * used):
@@ -209,4 +212,8 @@ def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
         size = Bytes(sum(size or 0 for size in pages))
         words = "{} of the cgroup is anonymous or shared memory, by {}."
         said = text(words, size, "active_anon and inactive_anon")
+    if not said and (current := first_known(facts.cgroup if facts else {}, *USED)) is not None:
+        # what it is used for is in a file that is not here
+        words = text("The cgroup uses {}, with all page cache.", Bytes(current))
+        return words, False, text("See how much is page cache: {}.", TAKE_STAT)
     return (said, False, SMAPS_TOO) if said else None

@@ -27,12 +27,12 @@ _USES = (
     rb"\b(?:us(?:es?|ed|ing|age)|consum(?:es?|ed|ing|ption)|sits|reach(?:es|ed))"
     + _WORDS + rb"{0,5} ?(?P<used>" + _SIZE + rb")"
 )  # fmt: skip
-_OF = _USED + rb"(?: of)?(?: memory| RAM)?(?: out)? of (?:(?:its|the|an?|their|our) )?"
+_USED_OF = _USED + rb"(?: of)?(?: memory| RAM)?(?: out)? of (?:(?:its|the|an?|their|our) )?"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        _OF + rb"(?:memory )?limit (?:of )?" + _LIMIT,
-        _OF + _LIMIT + rb"(?: memory| RAM)? limit",
+        _USED_OF + rb"(?:memory )?limit (?:of )?" + _LIMIT,
+        _USED_OF + _LIMIT + rb"(?: memory| RAM)? limit",
         _USED + rb" ?/ ?" + _LIMIT,
         _LIMITED + rb"[^\n]{1,200}?" + _USES,
         _USES + rb"[^\n]{1,200}?" + _LIMITED,
