@@ -21,7 +21,7 @@ from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.languages import is_not_go
-from gomem.inputs.processes.parse import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
+from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.text import (
     Bytes,
     Command,
@@ -115,6 +115,7 @@ _LIMIT_IT = (
 )
 FOLLOWED_BY = {
     KUBECTL_TOP: "kubectl top pod NAME --containers",
+    CRICTL_STATS: "crictl stats",
     **dict.fromkeys((DOCKER_STATS, OLD_DOCKER), "docker stats --no-stream NAME"),
 }
 IF_IT_IS_GO = text(

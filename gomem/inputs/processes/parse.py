@@ -4,8 +4,9 @@ Printed by    ps and top of procps (pidstat, htop and smem have the same columns
               podman stats, kubectl top pod; monit, see `monit`; the kernel's OOM killer, see `oom`.
 Quirks        ps counts in KiB. So does top, up to a certain width; then it writes `76.7m` or
               `1.2g`, so a large RSS is known only to 0.1 GiB.
-              docker stats and kubectl top count a container, not a process: the cgroup's charge
-              minus inactive page cache (before Docker 17.06: the whole charge). That is not RSS.
+              docker stats, crictl stats and kubectl top count a container, not a process: the
+              cgroup's charge minus inactive page cache (before Docker 17.06: the whole charge).
+              That is not RSS.
               MiB of docker are 2^20. MB of podman, and of Docker before 1.13, are 10^6.
               A repeated header begins another reading, and so does a repeated process.
               busybox's top shows RSS (among `VSZRW RSS (SHR) DIRTY`) only in its memory view.
@@ -92,6 +93,12 @@ USAGE = re.compile(
     rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B\b.*|[^\s\w]\S{0,15}(?: .*)?|[xX]+\S{0,15}(?: .*)?)"
 )
 LIMIT = re.compile(rb"(?<![\d.])\d[\d.]*+ ?[KMGTkmgt]?i?B\b")
+CRICTL = re.compile(rb"CONTAINER +(?P<named>NAME +)?CPU % +MEM +DISK +INODES.*")
+# MEM is the working set, in units of 1000.
+CRICTL_ROW = re.compile(
+    rb"(?P<id>[0-9a-f]{8,64})(?: +(?P<name>\S+))? +\d[\d.]* +(?P<size>\d[\d.]*[kMGT]?B)"
+    rb" +\d[\d.]*[kMGT]?B +\d+.*"
+)
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
 POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
 DATE = re.compile(
@@ -105,7 +112,7 @@ SHELL_SAYS = re.compile(
     rb"(?:-?(?:ba|da|z|k|a)?sh|fish)(?:: (?:line )?\d+)?: .{0,200}|.{0,100}: command not found"
 )
 REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
-WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # in headers
+WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
 PSS = b"PSS"
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
@@ -116,6 +123,7 @@ PS_COLUMNS = frozenset(
     b"ELAPSED TIME".split()
 )
 TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
+CRICTL_STATS = "crictl stats"
 OLD_DOCKER = "docker stats before 1.13"  # its usage is the whole charge, in units of 1000
 
 
@@ -273,6 +281,8 @@ def _form_of(line: bytes) -> _Form | None:
         is_old = not has_id and line.startswith(b"CONTAINER") and b"PIDS" not in line
         tool = OLD_DOCKER if is_old else DOCKER_STATS
         return _Form(tool, lambda row: _of_container(row, tool, named=named))
+    if CRICTL.fullmatch(line):
+        return _Form(CRICTL_STATS, _of_crictl)
     if pods := KUBECTL.fullmatch(line):
         return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
     names = line.replace(b"^", b" ").split()  # busybox marks the sort column with `^`
@@ -353,6 +363,15 @@ def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
     return ProcessRow(
         printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage, limit_bytes=most
     )
+
+
+def _of_crictl(line: bytes) -> ProcessRow | None:
+    found = CRICTL_ROW.fullmatch(line)
+    size = None if found is None else rounded_size(found["size"])
+    if found is None or size is None:
+        return None
+    name = (found["name"] or found["id"]).decode("utf-8", "backslashreplace")
+    return ProcessRow(CRICTL_STATS, name, working_set=size)
 
 
 def _limit(text: bytes) -> Rounded | None:
