@@ -32,7 +32,13 @@ from gomem.inputs.pressure import pressure_on_memory, sizes_of_vmstat
 from gomem.inputs.processes.cgroups import table_of_cgtop, task_of_nomad
 from gomem.inputs.processes.killed_by import killed_by_a_daemon
 from gomem.inputs.processes.named import killed_on_bsd, status_of_a_service
-from gomem.inputs.processes.other_systems import commit_of_windows, top_of_freebsd, top_of_macos
+from gomem.inputs.processes.other_systems import (
+    ASK_WINDOWS,
+    AT_COMMIT_LIMIT,
+    commit_of_windows,
+    top_of_freebsd,
+    top_of_macos,
+)
 from gomem.inputs.processes.peaks import peak_of_time
 from gomem.inputs.processes.ps_mem import table_of_ps_mem
 from gomem.inputs.resemblance import Resemblance
@@ -195,6 +201,8 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
         what = text("{}, asking for {}", what, Bytes(crash.asked_bytes))
     if crash.in_use_bytes is not None:
         what = text("{} with {} in use", what, Bytes(crash.in_use_bytes))
+    if crash.is_at_commit_limit:
+        return Resemblance(text("{}; {}", what, AT_COMMIT_LIMIT), ASK_WINDOWS, is_evidence=True)
     return Resemblance(what, _GROWS_AGAIN, is_evidence=True)
 
 

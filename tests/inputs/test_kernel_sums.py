@@ -10,6 +10,7 @@ from gomem.errors import CaptureError
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.mentions import mentioned
+from gomem.inputs.system import system_of
 from gomem.inputs.used_of_limit import used_of_limit
 from gomem.text import Bytes, Text
 from tests.builders import FIXTURES
@@ -204,3 +205,69 @@ def test_a_sentence_says_how_much_of_a_limit_is_used(sentence, said):
 )
 def test_sizes_that_could_be_anything_are_no_use_of_a_limit(sentence):
     assert used_of_limit(sentence.encode()) is None
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        (
+            "KiB Mem:   3523108 total,  3389464 used,   133644 free,    61456 buffers\n"
+            "KiB Swap:  3526260 total,      232 used,  3526028 free.  2957668 cached Mem\n"
+        ),
+        (
+            "MiB Mem :   3440.5 total,    130.1 free,    362.0 used,   2948.4 buff/cache\n"
+            "MiB Swap:      0.0 total,      0.0 free,      0.0 used.   2801.0 avail Mem\n"
+        ),
+    ],
+)
+def test_a_machine_full_of_page_cache_is_said_to_have_memory(head):
+    what, _ = named(head)
+
+    assert "the machine has 3.36 GiB" in what
+    assert "the kernel reclaims the cache when it needs memory, except tmpfs" in what
+
+
+def test_a_machine_with_little_page_cache_has_no_word_on_it():
+    what, _ = named("KiB Mem: 3523108 total,  3389464 used,   133644 free,   61456 buffers\n")
+
+    assert "reclaims" not in what
+
+
+def test_the_head_of_htop_stands_beside_its_rows(tmp_path):
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(
+        "```\n  Mem[||||||||||||||||||6.10G/7.51G]   Uptime: 3 days, 02:11:09\n\n"
+        "    PID USER       PRI  NI  VIRT   RES   SHR S  CPU% MEM%   TIME+  Command\n"
+        "   4411 api         20   0 3210M 2913M 12312 S   8.1 37.9  3h12:10 /usr/bin/api\n```\n"
+    )
+
+    verdict = diagnose(gomem.load(ticket)).verdict
+
+    assert 2913 << 20 == verdict.rss_bytes
+    assert "the machine has 7.51 GiB, 6.1 GiB used" in verdict.further
+
+
+@pytest.mark.parametrize(
+    ("words", "system"),
+    [
+        ("71980  opa_darwin_amd64 0.0", "macOS"),
+        ("./api_windows_arm64", "Windows"),
+        ("VirtualAlloc of 64 bytes failed with errno=1455", "Windows"),
+        ("PhysMem: 15G used (2100M wired), 812M unused.", "macOS"),
+        ("Mem: 1021M Active, 3312M Inact, 512M Free", "FreeBSD"),
+    ],
+)
+def test_a_tools_output_names_the_system(words, system):
+    assert system == system_of(words.encode())
+
+
+def test_a_crash_at_windows_commit_limit_says_so(tmp_path):
+    ticket = tmp_path / "ticket.md"
+    lines = "runtime: VirtualAlloc of 67108864 bytes failed with errno=1455\n"
+    stack = "goroutine 1 [running]:\nmain.grow(0x10)\n\tC:/src/api/main.go:12 +0x1d\n"
+    ticket.write_text(f"{lines}fatal error: out of memory\n\n{stack}")
+
+    verdict = diagnose(gomem.load(ticket)).verdict
+
+    assert "error 1455" in f"{verdict.headline} {' '.join(verdict.whose)} {verdict.where}"
+    assert "asking for 64 MiB; Windows could commit no more" in named(lines)[0]

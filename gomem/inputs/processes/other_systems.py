@@ -40,7 +40,11 @@ _ASK_MACOS = (
     f"by region, of a Go program a heap profile says more: {TAKE_HEAP_PROFILE}"
 )
 _ASK_MACHINE = "it says nothing of one process: {} has the largest"
-_ASK_WINDOWS = (
+AT_COMMIT_LIMIT = (
+    "Windows could commit no more memory (error 1455, the paging file is too small): all processes "
+    "together had committed what RAM and paging file hold"
+)
+ASK_WINDOWS = (
     "commit counts what is reserved for use, resident or not; Get-Process | sort PM -Descending | "
     "select -First 9 Name,PM,WS has the processes that committed most"
 )
@@ -94,8 +98,4 @@ def commit_of_windows(head: bytes, _: str) -> Resemblance | None:
     """Describe Windows' message that nothing more can be committed."""
     if _PAGING_FILE.search(head) is None:
         return None
-    what = (
-        "Windows could commit no more memory (error 1455: the paging file is too small): RAM and "
-        "paging file together are promised, by all processes"
-    )
-    return Resemblance(what, _ASK_WINDOWS, is_evidence=True)
+    return Resemblance(AT_COMMIT_LIMIT, ASK_WINDOWS, is_evidence=True)
