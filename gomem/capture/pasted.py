@@ -68,6 +68,8 @@ _HEADING = re.compile(
     rb"\s*(?:#{1,6} [A-Za-z][A-Za-z0-9 /,'()-]*:?|\*\*[^*\n]{1,80}\*\*:?"
     rb"|[A-Za-z][A-Za-z/-]*(?: [A-Za-z/-]+){0,8}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
 )
+# A line that announces what is below, with code in it: "Usage by `grep Vm /proc/1/status`:"
+_WITH_CODE = re.compile(rb"[A-Z][^\n\t`]{2,200}`[^`\n]{1,200}`[^\n`]{0,100}:")
 _WORD = re.compile(rb"[A-Za-z][a-z']+")
 _SENTENCE_WORDS = frozenset(
     b"a after an and are as at be before but for from have here i in is it its my not of on our "
@@ -308,7 +310,7 @@ def _is_prose(line: bytes) -> bool:
     """Whether a line is a heading, or belongs to a sentence that a person wrote."""
     if _PRINTED.match(line):
         return False
-    if _HEADING.fullmatch(line):
+    if _HEADING.fullmatch(line) or _WITH_CODE.fullmatch(line):
         return True
     if _NO_SENTENCE.search(line):
         return False

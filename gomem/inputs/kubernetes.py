@@ -19,7 +19,7 @@ from gomem.text import Bytes, Quoted, Text, joined, text
 NAMED = 3  # containers shown
 _REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
 # The limit in a sentence, not in a field of JSON or YAML.
-SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)")
+SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)|Container killed due to memory usage")
 _ROW = re.compile(rb"^ *(\S{1,253}) +\d+/\d+ +OOM ?Killed +(\d{1,6})\b", re.MULTILINE)
 _RESTARTS = re.compile(rb"^[ \t]*+Restart Count:[ \t]+(\d{1,6})[ \t]*$", re.MULTILINE)
 _SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"

@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import excerpt
+from gomem.inputs.cadvisor import memory_of_containers
 from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.by_state import counts_by_state
 from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, crash_of
@@ -41,12 +42,14 @@ from gomem.inputs.processes.other_systems import (
 )
 from gomem.inputs.processes.peaks import peak_of_time
 from gomem.inputs.processes.ps_mem import table_of_ps_mem
+from gomem.inputs.processes.windows import processes_of_windows
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.sched_trace import schedule_words
 from gomem.inputs.size_series import series_of_sizes
 from gomem.inputs.smaps.numa import pages_by_node
 from gomem.inputs.smaps.pmap_totals import totals_of_pmap
 from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
+from gomem.inputs.smaps.summed import sums_of_smaps
 from gomem.inputs.unwrap import FENCE, plain_texts
 from gomem.sources.packaged import text_beside
 from gomem.text import Bytes, File, Function, Quoted, Text, text
@@ -280,8 +283,9 @@ def _json_error(head: bytes) -> str | None:
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     _nothing, _executable, _out_of_memory, described, evicted, of_the_machine, of_the_kernel,
-    top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, commit_of_windows,
-    table_of_cgtop, task_of_nomad, killed_by_a_daemon, peak_of_time, pressure_on_memory,
+    top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
+    commit_of_windows, processes_of_windows, memory_of_containers, table_of_cgtop, task_of_nomad,
+    killed_by_a_daemon, peak_of_time, pressure_on_memory,
     sizes_of_vmstat, loop_of_ps, exported_by_grafana, _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, reprinted_maps,
     summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,

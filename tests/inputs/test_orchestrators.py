@@ -154,3 +154,107 @@ def test_a_table_over_time_that_names_no_memory_is_no_evidence():
 
     assert seen is not None
     assert not seen.is_evidence
+
+
+PAGE = """\
+# TYPE container_memory_working_set_bytes gauge
+container_memory_working_set_bytes{container="api",namespace="prod",pod="api-0"} 2.913044e+09 17
+container_memory_rss{container="api",namespace="prod",pod="api-0"} 1.972101e+09 17
+container_memory_cache{container="api",namespace="prod",pod="api-0"} 9.40943e+08 17
+container_spec_memory_limit_bytes{container="api",namespace="prod",pod="api-0"} 3.221225472e+09
+container_memory_working_set_bytes{container="proxy",namespace="prod",pod="api-0"} 1.2e+07
+"""
+SUMMARY = """\
+{"podRef": {"name": "api-0"}, "containers": [{"name": "api", "cpu": {"usageNanoCores": 9},
+ "memory": {"usageBytes": 2999043000, "workingSetBytes": 2913044000, "rssBytes": 1972101000}}]}
+"""
+
+
+def test_a_page_of_cadvisor_says_what_a_container_has():
+    what, _ = named(PAGE)
+
+    assert "api-0/api has a working set of 2.71 GiB, 1.84 GiB of RSS, 897 MiB of page cache" in what
+    assert "a limit of 3 GiB; api-0/proxy has a working set of 11 MiB" in what
+
+
+def test_the_kubelets_summary_says_the_same():
+    what, _ = named(SUMMARY, "summary.json")
+
+    assert "api has a working set of 2.71 GiB, 1.84 GiB of RSS" in what
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '{"BlockIO":"0B / 0B","ID":"a9","MemUsage":"1.5GiB / 2GiB","Name":"api","PIDs":"17"}\n',
+        '[\n {\n  "id": "a9",\n  "name": "api",\n  "mem_usage": "1.5GiB / 2GiB"\n }\n]\n',
+    ],
+)
+def test_rows_of_stats_as_json_are_containers(rows):
+    (read,) = gomem.read_processes(rows.encode()).processes.itertuples()
+
+    assert ("api", 3 << 29, 2 << 30) == (read.name, read.working_set_bytes, read.limit_bytes)
+
+
+def test_a_table_of_powershell_has_working_set_and_commit():
+    what, _ = named(
+        "Handles  NPM(K)    PM(K)      WS(K)     CPU(s)     Id  SI ProcessName\n"
+        "-------  ------    -----      -----     ------     --  -- -----------\n"
+        "    312      21  2913044    1912044     812.31   4411   1 api\n"
+        "     12       2    13044      12044       0.31    412   1 shell\n"
+    )
+
+    assert "api has a working set of 1.82 GiB, 2.78 GiB committed, shell has" in what
+
+
+def test_tasklist_has_the_working_set():
+    what, _ = named("api.exe                       4411 Console        1  2,913,044 K\n")
+
+    assert "api.exe has a working set of 2.78 GiB" in what
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("awk '/^Rss/{s+=$2} END{print s}' /proc/41/smaps", "2.78 GiB of Rss"),
+        ("grep Private_Dirty /proc/41/smaps | awk '{s+=$2} END{print s}'", "of Private_Dirty"),
+    ],
+)
+def test_a_sum_over_smaps_is_of_the_field_that_the_command_names(command, said):
+    what, way_out = named(f"$ {command}\n2913044\n")
+
+    assert said in what
+    assert "smaps > smaps" in way_out
+
+
+def test_a_sum_of_several_fields_is_not_read():
+    command = "grep -E '^Size|^Rss|^Pss' /proc/41/smaps | awk '{s+=$2} END{print s}'"
+
+    seen = looks_like(f"$ {command}\n2913044\n".encode(), "")
+
+    assert "a sum over smaps" not in f"{seen.what}"
+
+
+def test_sums_below_a_table_of_smem_are_no_damage():
+    read = gomem.read_processes(
+        b"  PID User  Command            Swap   USS   PSS   RSS\n"
+        b" 4411 api   /usr/bin/api -v    1.2M  2.7G  2.7G  2.8G\n"
+        b"-----------------------------------------------------\n"
+        b"    1 1                        1.2M  2.7G  2.7G  2.8G\n"
+    )
+
+    assert [4411] == list(read.processes["pid"])
+    assert read.damage.empty
+
+
+def test_sizes_of_status_below_a_line_with_code(tmp_path):
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(
+        "Usage by `cat /proc/4411/status | grep -i vm`:\n"
+        "VmLck:\t       0 kB\nVmHWM:\t 2993044 kB\nVmRSS:\t 2913044 kB\nVmSwap:\t       0 kB\n\n"
+    )
+
+    capture = gomem.load(ticket)
+
+    assert [2913044 << 10] == list(capture.status["VmRSS"])
+    assert capture.damage.empty

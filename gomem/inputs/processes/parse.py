@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.processes.dates import is_date, time_of
+from gomem.inputs.processes.docker_json import rows_of_json
+from gomem.inputs.processes.headless import HEADLESS, MASKED
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
@@ -42,51 +44,12 @@ _WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
 NAMELESS = b"container"  # a pasted table of which only the memory columns are left
 HEAD_BYTES = 1 << 16
 HEAD_LINES = 40  # lines searched for the header
-# A row of ps aux: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
-MASKED = re.compile(rb"<[\w ]{1,16}>|[xX*]{1,10}|\?{1,10}")  # a PID or user that somebody left out
-AUX = re.compile(
-    rb"(?:[\w.+-]{1,32}|" + MASKED.pattern + rb") +(?:\d{1,10}|" + MASKED.pattern + rb")"
-    rb" +\d{1,5}(?:\.\d)? +\d{1,3}(?:\.\d)? +\d{1,15} +\d{1,15} +(?:\?\??|-|"
-    rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU-][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
-)
 # A thread below its process, of ps m: it has neither a number nor memory of its own.
 THREAD = re.compile(rb"[\w.+-]{1,32} +- +(?:[\d.]+ +)?(?:- +)+.*")
-AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
-_TOP_SIZE = rb" +\d{1,12}(?:\.\d{1,3})?[kmgtKMGT]?"
-TOP_ROW = re.compile(
-    rb"(?:\d{1,10}|"
-    + MASKED.pattern
-    + rb") +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}"
-    + 3 * _TOP_SIZE
-    + rb" +[DIRSTtXZ] +"
-    rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d+:\d\d(?:[.:]\d\d)? +\S.*"
-)
-TOP_NAMES = b"PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND".split()
-# The same without SHR, and with the state after the times, a common setup of procps' top.
-SET_ROW = re.compile(
-    rb"\d{1,10} +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +"
-    rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d{1,9}:\d\d(?:[.:]\d\d)? +[DIRSTtXZ] +\S.*"
-)
-SET_NAMES = b"PID USER PR NI VIRT RES %CPU %MEM TIME+ S COMMAND".split()
-BSD_ROW = re.compile(
-    rb"\d{1,10} +\S{1,32} +\d{1,5} +-?\d{1,3} +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +[A-Za-z]\S{0,9}"
-    rb" +\d{1,4} +\d+:\d\d +\d{1,5}\.\d\d% +\S.*"
-)
-# A row of ps -eo pid,lwp,cls,rtprio,stat,vsz,rss,comm.
-CLASS_ROW = re.compile(
-    rb"\d{1,10} +\d{1,10} +(?:TS|FF|RR|B|IDL|DLN) +(?:-|\d{1,3}) +[DIRSTtWXZ][\w<+]{0,5} +\d{1,15}"
-    rb" +\d{1,15} +\S.*"
-)
-CLASS_NAMES = b"PID LWP CLS RTPRIO STAT VSZ RSS COMMAND".split()
 # The columns requested by a command above the rows: `ps -eo rss,comm | grep api` prints no header.
 ASKED = re.compile(
     rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
 )
-BSD_NAMES = b"PID USERNAME THR PRI NICE VIRT RES STATE C TIME WCPU COMMAND".split()
-HEADLESS = (
-    (AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (SET_ROW, SET_NAMES), (BSD_ROW, BSD_NAMES),
-    (CLASS_ROW, CLASS_NAMES),
-)  # fmt: skip
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
     rb"(?P<before>.*?)(?<![\d.])(?P<usage>\d[\d.]*+ ?[KMGTkmgt]?i?B) */ *"
@@ -111,6 +74,8 @@ TOP_HEAD = re.compile(
 SHELL_SAYS = re.compile(
     rb"(?:-?(?:ba|da|z|k|a)?sh|fish)(?:: (?:line )?\d+)?: .{0,200}|.{0,100}: command not found"
 )
+# The line below a table, and smem's sums below that: numbers of processes and users, and sizes.
+SUMS = re.compile(rb"[-=]{5,}|\d+ +\d+(?: +\d[\d.]*[KMGT]?){2,4}")
 REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
 PSS = b"PSS"
@@ -136,7 +101,13 @@ class _Form(NamedTuple):
 
 def looks_like_processes(data: bytes) -> bool:
     """Whether a table of processes or the OOM killer's output begins near the start."""
-    return _has_table(data) or looks_like_oom(data) or bool(rows_of_monit(data[:HEAD_BYTES]))
+    head = data[:HEAD_BYTES]
+    return _has_table(data) or looks_like_oom(data) or bool(_blocks(head))
+
+
+def _blocks(data: bytes) -> tuple[ProcessRow, ...]:
+    """Return processes or containers that are no rows of a table."""
+    return rows_of_monit(data) or rows_of_json(data, DOCKER_STATS)
 
 
 def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
@@ -148,8 +119,8 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
     damage: list[Damage] = []
     if not _has_table(data) and looks_like_oom(data):
         table, damage = parse_oom(data, source=source)
-    elif of_monit := rows_of_monit(data):
-        table = ProcessTable(of_monit)
+    elif blocks := _blocks(data):
+        table = ProcessTable(blocks)
     else:
         table, damage = _parse_tables(data, source)
     if not table.rows and not table.cgroup:
@@ -205,7 +176,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
                 reading, seen = reading + 1, set()
             seen.add(who)
             rows.append(replace(row, reading=reading, line=number, time=at))
-        elif form is not None and not (rows and (THREAD.fullmatch(line) or _is_prose(line))):
+        elif form is not None and not (rows and (_is_beside(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(_with_whole_name(rows)), damage
@@ -238,6 +209,11 @@ def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
 def _is_command(line: bytes) -> bool:
     """Whether the line is a shell prompt with the next command, which ends a table."""
     return PROMPT.fullmatch(line) is not None and not line.startswith(b"#")
+
+
+def _is_beside(line: bytes) -> bool:
+    """Whether the line is part of a table, but no process: a thread, a rule or a sum."""
+    return THREAD.fullmatch(line) is not None or SUMS.fullmatch(line) is not None
 
 
 def _is_prose(line: bytes) -> bool:
