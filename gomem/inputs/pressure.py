@@ -56,10 +56,10 @@ def sizes_of_vmstat(head: bytes, _: str) -> Resemblance | None:
     if not rows:
         return None
     first, last = rows[0], rows[-1]
-    said = [
-        text("{} {} to {}", name, *(Bytes(int(row[place]) * KIB) for row in (first, last)))
-        for place, name in enumerate(_SIZES, start=2)
-    ]
+    said = []
+    for place, name in enumerate(_SIZES, start=2):
+        ends = dict.fromkeys(int(row[place]) * KIB for row in (first, last))
+        said.append(text("{} {}", name, joined(" to ", map(Bytes, ends))))
     swaps = max(int(row[place]) for row in rows[1:] or rows for place in (6, 7))
     swapping = text("; swaps up to {} KiB/s", str(swaps)) if swaps else "; no swapping"
     what = text("vmstat's table of the machine: {}{}", joined(", ", said), swapping)
