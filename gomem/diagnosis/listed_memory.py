@@ -187,6 +187,23 @@ def limit_words(facts: MomentFacts | None) -> Text:
     return text("{}{}{}.", said, peak, reached)
 
 
+def charge_words(facts: MomentFacts | None) -> Text:
+    """How much more than RSS a cgroup is charged, if no file says of what; else empty."""
+    if facts is None or facts.ledger is None or facts.page_cache is not None:
+        return Text()
+    current, rss = first_known(facts.cgroup, *USED), facts.rss_bytes
+    is_killed = facts.listed is not None and facts.listed.tool == OOM  # its cgroup can be gone
+    if current is None or rss is None or is_killed or facts.ledger.rss_source.startswith("cgroup"):
+        return Text()
+    if current - rss < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * current):
+        return Text()
+    words = (
+        "The cgroup uses {}, {} more than RSS: page cache, kernel memory or other processes; its "
+        "memory.stat says which."
+    )
+    return text(words, Bytes(current), Bytes(current - rss))
+
+
 def report_words(facts: MomentFacts | None) -> Text:
     """The cgroup of an OOM report by kind of memory; empty if the rest of the verdict says it."""
     listed = None if facts is None else facts.listed

@@ -23,7 +23,7 @@ NAMED = 3  # series
 _HEAD = re.compile(rb"^[ \t>]*\"Time\"[,;]\"?[^\n]{1,4000}$", re.MULTILINE)
 _ROW = re.compile(rb"[ \t>]*\"?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\n]*")
 _LOOP = re.compile(
-    rb"\bps +(?:-?\w+ +){0,6}?-?\w*o *(?:rss|rssize|rsz)=?[^\n]*\n"
+    rb"\bps +(?:-?\w+ +){0,6}?-?\w*o *(?:rss|rssize|rsz)=?[^\n]{0,200}\n"
     rb"(?:[ \t`>]*\n){0,3}(?:```[^\n]*\n)?(?P<sizes>(?:[ \t>]*\d{1,12}[ \t]*\r?\n)+)"
 )
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?( ?[KMGT]i?B)?")

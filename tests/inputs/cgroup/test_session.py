@@ -4,6 +4,7 @@ import pytest
 
 import gomem
 from gomem.diagnosis.diagnosis import diagnose
+from gomem.text import Bytes, Text
 
 FOLDER = "/sys/fs/cgroup"
 STAT = "anon 1972101120\nfile 98566144\nkernel 40370176\n"
@@ -117,3 +118,19 @@ def test_a_full_cgroup_that_shows_no_go_gets_no_advice_of_go(tmp_path):
 
     assert "If it is a Go program" in finding.next_step
     assert "Go does not" not in finding.mechanism
+
+
+@pytest.mark.parametrize(("charge", "is_told"), [(2400000000, True), (2000000000, False)])
+def test_a_charge_far_above_rss_is_told(tmp_path, charge, is_told):
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(
+        f"```\n$ cat {FOLDER}/memory.current\n{charge}\n"
+        "$ grep -E 'VmHWM|VmRSS' /proc/41/status\nVmHWM: 1948000 kB\nVmRSS: 1800000 kB\n```\n"
+    )
+
+    verdict = diagnose(gomem.load(ticket)).verdict
+    told = [Text(said).of(Bytes) for said in verdict.whose if "more than RSS" in said]
+
+    assert [[charge, charge - (1800000 << 10)]] * is_told == [
+        [size.value for size in sizes] for sizes in told
+    ]
