@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from gomem.inputs.cgroup.session import asks_for_a_number
 from gomem.inputs.environ.parse import (
     MIN_LINES,
     looks_like_environ,
@@ -23,7 +24,9 @@ from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.machine import lines_of_the_machine
 from gomem.inputs.markdown import without_open_bold
+from gomem.inputs.mem_info import lines_of_mem_info
 from gomem.inputs.memstats.in_words import lines_in_words
+from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import lines_of_processes
 from gomem.inputs.unwrap import FENCE, NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source
@@ -43,6 +46,8 @@ IN_LINES = frozenset({LOG, "memstats"})  # kinds whose lines occur between other
 TABLE = "processes"
 IN_A_LINE = IN_LINES | {TABLE}  # that a line says enough of, also between sentences
 MIN_KINDS = 2
+# Lines on the whole machine's memory between those of processes.
+MACHINE_LINES = (lines_of_the_machine, lines_of_mem_info, lines_of_freebsd)
 # Text of an out-of-memory crash, and the text between it and the stacks.
 OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
 COMMAND_LINES = 50  # lines that can have the command that wrote a log
@@ -55,13 +60,16 @@ WITHOUT_WORDS = frozenset(
 _NAMED = re.compile(NAMED)
 _COMMAND = re.compile(
     rb"[$#%>] *(?:(?:sudo|time|watch)\b[^\n]{0,80}? )?(?:cat|curl|wget|go|kubectl|oc|docker|podman"
-    rb"|ps|top|htop|pmap|free|head|tail|grep|less|journalctl|dmesg|gops)\b"
+    rb"|ps|top|htop|pmap|free|head|tail|grep|less|journalctl|dmesg|gops|systemctl|systemd-cgtop"
+    rb"|ps_mem|smem|numastat|crictl|nomad|vmmap|procstat)\b"
 )
 _ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|alloc)_")
 _HEADING = re.compile(
     rb"\s*(?:#{1,6} [A-Za-z][A-Za-z0-9 /,'()-]*:?|\*\*[^*\n]{1,80}\*\*:?"
     rb"|[A-Za-z][A-Za-z/-]*(?: [A-Za-z/-]+){0,8}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
 )
+# A line that announces what is below, with code in it: "Usage by `grep Vm /proc/1/status`:"
+_WITH_CODE = re.compile(rb"[A-Z][^\n\t`]{2,200}`[^`\n]{1,200}`[^\n`]{0,100}:")
 _WORD = re.compile(rb"[A-Za-z][a-z']+")
 _SENTENCE_WORDS = frozenset(
     b"a after an and are as at be before but for from have here i in is it its my not of on our "
@@ -77,6 +85,12 @@ MIN_WORDS = 4
 _SIZE = re.compile(
     rb"(?<![\w.])(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
     rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
+)
+# What a person's script printed of numbers that it added up: `Total RSS: 448.5 MB`.
+SCRIPTED = re.compile(
+    rb"(?:total|sum|all)\b[^\n:=]{0,40}?\b(?:rss|pss|uss|mem(?:ory)?)\b[^\n:=]{0,20}[:=] ?"
+    rb"\d[\d.,]{0,15} ?[KMGT]i?B",
+    re.IGNORECASE,
 )
 _MEMORY_WORDS = re.compile(
     rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
@@ -144,14 +158,16 @@ def pasted_parts(source: Source) -> list[Source]:
 
 
 def sizes_in_sentences(source: Source) -> tuple[str, ...]:
-    """Return memory sizes in prose, such as `1.2 GB`, which no parser reads."""
+    """Return sizes that no parser reads: in prose, such as `1.2 GB`, and sums of a script."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json(data):
         return ()
     lines = _unquoted(plain_characters(data).split(b"\n"))
     written = (lines[place] for place in sorted(_prose(lines)))
     found = (_SIZE.findall(line) for line in written if _MEMORY_WORDS.search(line))
-    return tuple(size.decode() for sizes in found for size in sizes)
+    sizes = [size.decode() for sizes in found for size in sizes]
+    summed = (SCRIPTED.fullmatch(line.strip()) for line in lines)
+    return (*sizes, *(found[0].decode("utf-8", "replace") for found in summed if found))
 
 
 def settings_in_text(source: Source) -> tuple[str, ...]:
@@ -193,7 +209,8 @@ def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stre
 def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
     """MemStats in words between a log's lines or below a table; a process's row below MemStats."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
-    if part.kind == TABLE and (machine := lines_of_the_machine(text)):
+    of_machine = MACHINE_LINES if part.kind == TABLE else ()
+    for machine in filter(None, (lines_of(text) for lines_of in of_machine)):
         kept = frozenset(part.start + number - 1 for number in machine)
         yield _Stretch(min(kept), max(kept) + 1, part.is_marked, lines=kept)
     if part.kind in WITHOUT_WORDS:
@@ -245,8 +262,9 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
             continue
         if any(text.strip() for text in lines[start:place]):
             yield _Stretch(start, place, is_fenced or is_marked)
-        # A command that selects pprof's sample type belongs to its output.
-        start = place if _ASKS_PPROF.search(line) else place + 1
+        # A command that says what a number is, or pprof's sample type, belongs to its output.
+        says_what = _ASKS_PPROF.search(line) is not None or asks_for_a_number(line)
+        start = place if says_what else place + 1
         is_marked = is_mark and not is_fence
         is_fenced ^= is_fence
 
@@ -292,7 +310,7 @@ def _is_prose(line: bytes) -> bool:
     """Whether a line is a heading, or belongs to a sentence that a person wrote."""
     if _PRINTED.match(line):
         return False
-    if _HEADING.fullmatch(line):
+    if _HEADING.fullmatch(line) or _WITH_CODE.fullmatch(line):
         return True
     if _NO_SENTENCE.search(line):
         return False

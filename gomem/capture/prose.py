@@ -48,7 +48,7 @@ class Prose:
         """The sizes, for an error message; empty if there are none."""
         if not self.sizes:
             return Text()
-        return text("; sizes in sentences are not used ({})", first_quoted(self.sizes))
+        return text("; sizes in the text are not used ({})", first_quoted(self.sizes))
 
     def unused_settings(self, artefacts: Iterable[Artefact]) -> tuple[str, ...]:
         """Return the settings that no environment has."""

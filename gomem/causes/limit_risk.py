@@ -8,6 +8,7 @@ included).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.ledger_change import MIN_MAIN_SHARE
@@ -20,7 +21,7 @@ from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.languages import is_not_go
-from gomem.inputs.processes.parse import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
+from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.text import (
     Bytes,
     Command,
@@ -114,6 +115,7 @@ _LIMIT_IT = (
 )
 FOLLOWED_BY = {
     KUBECTL_TOP: "kubectl top pod NAME --containers",
+    CRICTL_STATS: "crictl stats",
     **dict.fromkeys((DOCKER_STATS, OLD_DOCKER), "docker stats --no-stream NAME"),
 }
 IF_IT_IS_GO = text(
@@ -125,13 +127,20 @@ _CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
+    """Return the moment's finding, which explains Go's part only if a file shows Go."""
+    is_go = shows_go(case.facts.capture)
+    finding = _of_any_program(moment, case, CAUSE.remedy if is_go else IF_IT_IS_GO)
+    if finding is None or is_go or finding.mechanism != CAUSE.mechanism:
+        return finding
+    return replace(finding, mechanism=_CGROUP_ALONE)
+
+
+def _of_any_program(moment: MomentFacts, case: Case, step: str) -> Finding | None:
     if moment.listed is not None and moment.listed.killed_in:
         return _killed(moment, moment.listed, case.thresholds)
     if moment.listed is not None and moment.cgroup_use is None:
-        capture = case.facts.capture
-        step = CAUSE.remedy if shows_go(capture) else IF_IT_IS_GO
         if is_not_go(moment.listed.name):
-            step = no_go_words(moment.listed, capture.unused_settings)
+            step = no_go_words(moment.listed, case.facts.capture.unused_settings)
         return _near_by_a_table(moment, moment.listed, step, case.thresholds)
     use = moment.cgroup_use
     if use is None or use.limit_bytes is None:
@@ -155,7 +164,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         moment=moment.name,
         size=use.unreclaimable_bytes,
         evidence=_evidence(moment, use, growth),
-        next_step=sentences(_next_step(moment), _growing(growth, case)),
+        next_step=sentences(_next_step(moment, step), _growing(growth, case)),
         confidence=confidence,
     )
 
@@ -182,7 +191,6 @@ def _near_by_a_table(
         evidence=known(moment.path("processes"), "B", {counted: used, "limit": limit}),
         next_step=step,
         confidence="possible",
-        mechanism=_CGROUP_ALONE if is_not_go(listed.name) else "",
     )
 
 
@@ -215,16 +223,11 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
     else:
         limit = text("; its cgroup reached its limit")
     said = {"RSS": listed.rss_bytes, "file-rss": listed.file_bytes, "limit": listed.limit_bytes}
+    at = "with at least" if listed.file_bytes is None else "at"
+    words = "OOM: the kernel killed {} {} {} RSS{}{}"
     return CAUSE.finding(
         Severity.CRITICAL,
-        text(
-            "OOM: the kernel killed {} {} {} RSS{}{}",
-            who,
-            "with at least" if listed.file_bytes is None else "at",
-            Bytes(listed.rss_bytes),
-            limit,
-            _again(listed),
-        ),
+        text(words, who, at, Bytes(listed.rss_bytes), limit, _again(listed)),
         moment=moment.name,
         size=listed.rss_bytes,
         evidence=known(moment.path("processes"), "B", said),
@@ -376,17 +379,18 @@ def _growing(growth: TimeToLimit | None, case: Case) -> Text:
     return text("Fix the growth first{}: a memory limit only delays the OOM kill.", where)
 
 
-def _next_step(moment: MomentFacts) -> str:
+def _next_step(moment: MomentFacts, unknown: str) -> str:
+    """Return the GOMEMLIMIT that fits, or `unknown`."""
     advice = moment.limit_advice
     if advice is None:
-        return CAUSE.remedy
+        return unknown
     if advice.gomemlimit_bytes is None:
         return (
             "Raise the container's limit, or reduce the memory outside Go, which alone fills the "
             "limit, so no GOMEMLIMIT helps."
         )
-    (_, limit), *off = zip(advice.steps["step"], advice.steps["bytes"], strict=True)
-    *off, _ = off  # without the rounding, which the setting shows
+    # without the rounding at the end, which the setting shows
+    (_, limit), *off, _ = zip(advice.steps["step"], advice.steps["bytes"], strict=True)
     taken = joined(", ", (text("{} {}", Bytes(-size), step) for step, size in off if size))
     setting = Command(f"GOMEMLIMIT={advice.gomemlimit_bytes >> 20}MiB")
     arithmetic = text("the limit of {} minus {}; in whole MiB", Bytes(limit), taken)

@@ -36,12 +36,12 @@ def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:
 
 
 def _unused(capture: Capture) -> list[Text]:
-    """Sizes mentioned in prose, and settings; no number of the verdict uses them."""
+    """Sizes mentioned in the text, and settings; no number of the verdict uses them."""
     sizes, settings = capture.unused_sizes, capture.unused_settings
     said = []
     if sizes:
         counted = Count(len(sizes), "size")
-        said.append(text("{} in sentences not used ({})", counted, first_quoted(sizes)))
+        said.append(text("{} in the text not used ({})", counted, first_quoted(sizes)))
     if settings:
         counted = Count(len(settings), "setting")
         said.append(text("{} in the text not used ({})", counted, first_quoted(settings)))

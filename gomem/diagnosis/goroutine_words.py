@@ -12,6 +12,7 @@ from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFI
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import DEADLOCK, STACK_OVERFLOW
 from gomem.inputs.pprof.calls.names import can_be_mended
+from gomem.inputs.processes.other_systems import AT_COMMIT_LIMIT
 from gomem.text import Age, Bytes, Command, Count, Function, Quoted, Text, joined, text
 from gomem.units import is_unknown
 
@@ -228,7 +229,8 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
     if crash.building:
         words = "The Go compiler ran out of memory{} as it built {}: no program of yours ran."
         return text(words, asked, Quoted(crash.building))
-    return text("The program ran out of memory{}.", asked)
+    said = text("The program ran out of memory{}.", asked)
+    return text("{} {}.", said, AT_COMMIT_LIMIT) if crash.is_at_commit_limit else said
 
 
 def _overflow_words(diagnosis: Diagnosis, crash: Crash) -> Text:

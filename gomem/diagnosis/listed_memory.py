@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.cgroup import ANON, FILE, first_known, kernel_bytes
+from gomem.analysis.memory.cgroup import ANON, FILE, SHMEM, first_known, kernel_bytes
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.causes.limit_risk import no_go_words
@@ -18,6 +18,7 @@ from gomem.inputs.processes.oom import OOM
 from gomem.inputs.processes.parse import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.text import (
     Bytes,
+    Command,
     Count,
     MomentName,
     Program,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 Told = tuple[str, bool, str]  # sentences; whether the size grew by a fifth; the next step
 # Of the cgroup's usage, with MIN_CACHE_BYTES: a smaller page cache is not mentioned.
 MIN_CACHE_SHARE = 0.2
+USED = ("memory.current", "memory.usage_in_bytes")
+TAKE_STAT = Command("cat /sys/fs/cgroup/memory.stat")
 MIN_CACHE_BYTES = 8 * MIB
 SMAPS_TOO = text(
     "Collect smaps and MemStats at the same time to see what is in RSS: {}.", TAKE_SMAPS
@@ -156,7 +159,7 @@ def kernel_words(facts: MomentFacts | None) -> Text:
     if facts is None or not facts.cgroup:
         return Text()
     kernel = kernel_bytes(facts.cgroup)
-    current = first_known(facts.cgroup, "memory.current", "memory.usage_in_bytes")
+    current = first_known(facts.cgroup, *USED)
     named = sum(first_known(facts.cgroup, *names) or 0 for names in (ANON, FILE)) + kernel
     used = named if current is None else current
     if kernel < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * used):
@@ -184,16 +187,38 @@ def limit_words(facts: MomentFacts | None) -> Text:
     return text("{}{}{}.", said, peak, reached)
 
 
+def charge_words(facts: MomentFacts | None) -> Text:
+    """How much more than RSS a cgroup is charged, if no file says of what; else empty."""
+    if facts is None or facts.ledger is None or facts.page_cache is not None:
+        return Text()
+    current, rss = first_known(facts.cgroup, *USED), facts.rss_bytes
+    is_killed = facts.listed is not None and facts.listed.tool == OOM  # its cgroup can be gone
+    if current is None or rss is None or is_killed or facts.ledger.rss_source.startswith("cgroup"):
+        return Text()
+    if current - rss < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * current):
+        return Text()
+    words = (
+        "The cgroup uses {}, {} more than RSS: page cache, kernel memory or other processes; its "
+        "memory.stat says which."
+    )
+    return text(words, Bytes(current), Bytes(current - rss))
+
+
 def report_words(facts: MomentFacts | None) -> Text:
-    """The cgroup of an OOM report that says neither the kill nor the charge; else empty."""
+    """The cgroup of an OOM report by kind of memory; empty if the rest of the verdict says it."""
     listed = None if facts is None else facts.listed
-    if facts is None or listed is None or listed.tool != OOM or listed.killed_in:
+    if facts is None or "processes" not in facts.paths or (listed and listed.tool != OOM):
         return Text()
-    anonymous, cache = facts.cgroup.get("rss"), facts.cgroup.get("cache")
-    if anonymous is None or cache is None or facts.cgroup_use is not None:
+    anonymous, file = first_known(facts.cgroup, *ANON), first_known(facts.cgroup, *FILE)
+    if anonymous is None or file is None:
         return Text()
-    words = "It is an OOM report of a cgroup, with {} of anonymous memory and {} of page cache."
-    return text(words, Bytes(anonymous), Bytes(cache))
+    shmem = first_known(facts.cgroup, *SHMEM) or 0
+    is_known = (listed is not None and bool(listed.killed_in)) or facts.cgroup_use is not None
+    if is_known and shmem < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * (anonymous + file)):
+        return Text()
+    words = "It is an OOM report of a cgroup, with {} of anonymous memory{} and {} of page cache."
+    shared = text(", {} of shared memory and tmpfs", Bytes(shmem)) * bool(shmem)
+    return text(words, Bytes(anonymous), shared, Bytes(max(file - shmem, 0)))
 
 
 def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
@@ -204,4 +229,8 @@ def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
         size = Bytes(sum(size or 0 for size in pages))
         words = "{} of the cgroup is anonymous or shared memory, by {}."
         said = text(words, size, "active_anon and inactive_anon")
+    if not said and (current := first_known(facts.cgroup if facts else {}, *USED)) is not None:
+        # what it is used for is in a file that is not here
+        words = text("The cgroup uses {}, with all page cache.", Bytes(current))
+        return words, False, text("See how much is page cache: {}.", TAKE_STAT)
     return (said, False, SMAPS_TOO) if said else None

@@ -24,6 +24,7 @@ from gomem.diagnosis.further import further_words
 from gomem.diagnosis.listed_memory import (
     at_moment,
     cache_words,
+    charge_words,
     limit_words,
     listed_words,
     report_words,
@@ -139,6 +140,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     further = (
         earlier,
         report_words(facts),
+        charge_words(facts),
         limit_words(facts),
         later_words(diagnosis, facts),
         released,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.buildinfo.parse import looks_like_build_info
 from gomem.inputs.cgroup.parse import file_of, has_memory_stats, has_totals, looks_like_cgroup
+from gomem.inputs.cgroup.session import has_session
 from gomem.inputs.environ.parse import looks_like_environ
 from gomem.inputs.escapes.parse import looks_like_escapes
 from gomem.inputs.gctrace.mixed_lines import has_own_line
@@ -104,7 +105,7 @@ KINDS = (
     Kind(
         "cgroup", "a cgroup's memory files", looks_like_cgroup, "cgroup.table.read_cgroup",
         frames=("cgroup", "damage"), fills={"cgroup": "cgroup"},
-        slot=lambda name, _: f"cgroup {file_of(name)}",
+        slot=lambda name, parsed: f"cgroup {file_of(name) or parsed.file}",
     ),
     Kind(
         "smaps", "smaps", _mappings("smaps"), "smaps.table.read_smaps",
@@ -271,7 +272,7 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
 
 def _beside_words(data: bytes) -> Kind | None:
     """Return the kind of any text that mentions memory; None if it does not."""
-    if has_memory_stats(data):
+    if has_memory_stats(data) or has_session(data):
         return BY_NAME["cgroup"]
     if is_one_value(data):
         return None  # the names in a JSON document are not lines of a log

@@ -4,20 +4,22 @@ Printed by    kubectl describe     Reason: OOMKilled, Limits: memory: 90Mi, Rest
               kubectl get pod      api-5d9c  1/2  OOMKilled  2  5m58s
               YAML, JSON           limits: / memory: 90Mi, "limits": {"memory": "90Mi"}
               jsonpath, -o wide    api map[cpu:200m memory:200Mi]
-None of these shows the memory used by the container.
+              kubelet              Container api was using 2913044Ki, request is 1Gi, …
+None but the last shows the memory used by the container.
 """
 
 from __future__ import annotations
 
 import re
 
+from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.resemblance import Resemblance
-from gomem.text import Quoted, Text, joined, text
+from gomem.text import Bytes, Quoted, Text, joined, text
 
 NAMED = 3  # containers shown
 _REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
 # The limit in a sentence, not in a field of JSON or YAML.
-SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)")
+SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)|Container killed due to memory usage")
 _ROW = re.compile(rb"^ *(\S{1,253}) +\d+/\d+ +OOM ?Killed +(\d{1,6})\b", re.MULTILINE)
 _RESTARTS = re.compile(rb"^[ \t]*+Restart Count:[ \t]+(\d{1,6})[ \t]*$", re.MULTILINE)
 _SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"
@@ -27,6 +29,16 @@ _BLOCK = re.compile(
     re.IGNORECASE,
 )
 _MAP = re.compile(rb"^(?:(\S{1,100})[ \t]+)?map\[(?:[a-z.-]+:\S+ )*?memory:" + _SIZE, re.MULTILINE)
+_EVICTED = re.compile(rb"The node was low on resource: memory\.(?P<rest>[^\n]{0,1000})")
+_QUANTITY = rb"(\d[\d.]{0,15}(?:[KMGT]i?)?)"
+_WAS_USING = re.compile(
+    rb"[Cc]ontainer (\S{1,200}) was using " + _QUANTITY
+    + rb", (?:which exceeds its )?request(?: is| of)? " + _QUANTITY
+)  # fmt: skip
+_ASK_EVICTED = (
+    "that is the working set, which page cache in use is part of, and a request is no limit; "
+    "gomem capture PID -o DIR says what is in it"
+)
 NO_SIZES = (
     "it does not say what the container used; kubectl top pod NAME --containers, or docker stats "
     "--no-stream NAME, has that now, gomem capture PID -o DIR what is in it"
@@ -48,6 +60,31 @@ def described(head: bytes, _: str) -> Resemblance | None:
     words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
     of = text(", with {}", _bounds_words(bounds)) if bounds else Text()
     return Resemblance(text(words, who, of, _restarts(head)), NO_SIZES, is_evidence=True)
+
+
+def evicted(head: bytes, _: str) -> Resemblance | None:
+    """Describe a pod that the kubelet evicted, because the node had too little memory."""
+    message = _EVICTED.search(head)
+    if message is None:
+        return None
+    used = [
+        (name.decode("utf-8", "replace"), size, asked)
+        for name, size, asked in _WAS_USING.findall(message["rest"])
+    ]
+    said = (
+        text(", {} used {} with a request of {}", Quoted(name), _size(size), Quoted(asked.decode()))
+        for name, size, asked in used[:NAMED]
+    )
+    what = text(
+        "what the kubelet says of a pod that it evicted, as the node was short of memory{}",
+        joined("", said),
+    )
+    return Resemblance(what, _ASK_EVICTED if used else NO_SIZES, is_evidence=True)
+
+
+def _size(said: bytes) -> Text:
+    size = rounded_size(said)
+    return text("{}", Bytes(size.bytes) if size else Quoted(said.decode("ascii")))
 
 
 def _bounds(head: bytes) -> dict[str, list[Text]]:

@@ -16,21 +16,40 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import excerpt
+from gomem.inputs.cadvisor import memory_of_containers
 from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.by_state import counts_by_state
 from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
-from gomem.inputs.kubernetes import described
+from gomem.inputs.kubernetes import described, evicted
 from gomem.inputs.machine import of_the_machine
+from gomem.inputs.mem_info import of_the_kernel
 from gomem.inputs.memstats.cut_classes import cut_size_classes
 from gomem.inputs.mentions import mentioned
 from gomem.inputs.metrics.page import families_of, is_page
+from gomem.inputs.number_series import exported_by_grafana, loop_of_ps
 from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
+from gomem.inputs.pressure import pressure_on_memory, sizes_of_vmstat
+from gomem.inputs.processes.cgroups import table_of_cgtop, task_of_nomad
+from gomem.inputs.processes.killed_by import killed_by_a_daemon
 from gomem.inputs.processes.named import killed_on_bsd, status_of_a_service
+from gomem.inputs.processes.other_systems import (
+    ASK_WINDOWS,
+    AT_COMMIT_LIMIT,
+    commit_of_windows,
+    top_of_freebsd,
+    top_of_macos,
+)
+from gomem.inputs.processes.peaks import peak_of_time
+from gomem.inputs.processes.ps_mem import table_of_ps_mem
+from gomem.inputs.processes.windows import processes_of_windows
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.sched_trace import schedule_words
 from gomem.inputs.size_series import series_of_sizes
+from gomem.inputs.smaps.numa import pages_by_node
+from gomem.inputs.smaps.pmap_totals import totals_of_pmap
 from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
+from gomem.inputs.smaps.summed import sums_of_smaps
 from gomem.inputs.unwrap import FENCE, plain_texts
 from gomem.sources.packaged import text_beside
 from gomem.text import Bytes, File, Function, Quoted, Text, text
@@ -185,6 +204,8 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
         what = text("{}, asking for {}", what, Bytes(crash.asked_bytes))
     if crash.in_use_bytes is not None:
         what = text("{} with {} in use", what, Bytes(crash.in_use_bytes))
+    if crash.is_at_commit_limit:
+        return Resemblance(text("{}; {}", what, AT_COMMIT_LIMIT), ASK_WINDOWS, is_evidence=True)
     return Resemblance(what, _GROWS_AGAIN, is_evidence=True)
 
 
@@ -261,10 +282,14 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, described, of_the_machine, _known_form, _pasted_form,
-    killed_on_bsd, status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos,
-    cut_size_classes, counts_by_state, table_of_jeprof, series_of_sizes, _variables, _metrics_page,
-    _refusal, _json,
+    _nothing, _executable, _out_of_memory, described, evicted, of_the_machine, of_the_kernel,
+    top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
+    commit_of_windows, processes_of_windows, memory_of_containers, table_of_cgtop, task_of_nomad,
+    killed_by_a_daemon, peak_of_time, pressure_on_memory,
+    sizes_of_vmstat, loop_of_ps, exported_by_grafana, _known_form, _pasted_form,
+    killed_on_bsd, status_of_a_service, reprinted_maps,
+    summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,
+    series_of_sizes, _variables, _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
-"""The machine's memory in a text: the head of top, `free`, or /proc/meminfo.
+"""The machine's memory in a text: the head of top or htop, `free`, or /proc/meminfo.
 
 top           MiB Mem :  32011.1 total,   1068.4 free,   2239.1 used,  28703.6 buff/cache
               MiB Swap:      0.0 total,      0.0 free,      0.0 used.   1601.3 avail Mem
               KiB Swap:  ...  free.  2957668 cached Mem, before procps 3.3.10
+htop            Mem[||||||||||||6.10G/7.51G]     used without page cache
 free                        total        used        free      shared  buff/cache   available
               Mem:          32011        2239        1068         500       28703        1601
 meminfo       MemTotal:       32779366 kB
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MEMINFO = "/proc/meminfo"
+MIN_CACHE_SHARE = 0.5  # share of the machine that is page cache; a smaller one needs no words
 MIN_HELD_SHARE = 0.5  # share of cache that cannot be freed; a smaller one is not mentioned
 # A total of free without a unit: below the first bound it must be MiB (a machine of up to 256 GiB),
 # because no machine has so few KiB. Above the second it must be KiB (at least 8 GiB). In between,
@@ -35,6 +37,9 @@ _TOP = re.compile(
     rb"^[ \t]*(?P<unit>[KMG])iB Mem ?: *(?P<mem>\d[^\n]{10,200})(?:\n[ \t]*[KMG]iB Swap ?:"
     rb"(?P<swap>[^\n]{10,200}))?",
     re.MULTILINE,
+)
+_HTOP = re.compile(
+    rb"\bMem ?\[[|#*@$%&. ]{0,200}(?P<mem>\d[\d.]{0,8}[KMGT])/(?P<total>\d[\d.]{0,8}[KMGT])\]"
 )
 _PART = re.compile(
     rb"(\d{1,15}(?:\.\d{1,3})?)\+?[ +]*(total|free|used|buff/cache|buffers|avail Mem|cached)"
@@ -55,11 +60,12 @@ _ASK = (
     "it says nothing of one process: ps -eo pid,rss,args --sort=-rss | head has the largest, "
     "cat /proc/PID/smaps > smaps what is in one"
 )
+_RECLAIMED = "the kernel reclaims the cache when it needs memory, except tmpfs"
 _ASK_SHARED = "df -h -t tmpfs and ipcs -m have what lies in tmpfs and shared memory"
 
 
 def of_the_machine(head: bytes, _: str) -> Resemblance | None:
-    """Describe the machine's memory as printed by top, free or meminfo."""
+    """Describe the machine's memory as printed by top, htop, free or meminfo."""
     where, sizes = next(_readings(head), ("", {}))
     if not sizes.get("total"):
         return None
@@ -69,17 +75,20 @@ def of_the_machine(head: bytes, _: str) -> Resemblance | None:
     cache, available = sizes.get("buff/cache", 0), sizes.get("available")
     held = 0 if available is None else cache - max(available - sizes.get("free", 0), 0)
     if held <= MIN_HELD_SHARE * cache or not cache:
+        cache = cache or sizes.get("cached", 0) + sizes.get("buffers", 0)
+        if cache >= MIN_CACHE_SHARE * sizes["total"]:
+            what = text("{}; {}", what, _RECLAIMED)
         return Resemblance(what, _ASK, is_evidence=is_evidence)
     words = "{}; about {} of the cache cannot be freed: tmpfs and shared memory, mostly"
     return Resemblance(text(words, what, Bytes(held)), _ASK_SHARED, is_evidence=is_evidence)
 
 
 def lines_of_the_machine(data: bytes) -> set[int]:
-    """Return the lines, from 1, of top's head about the machine's memory."""
-    found = _TOP.search(data)
+    """Return the lines, from 1, of top's and htop's head about the machine's memory."""
+    found = _TOP.search(data) or _HTOP.search(data)
     if found is None:
         return set()
-    first = data.count(b"\n", 0, found.start("unit")) + 1
+    first = data.count(b"\n", 0, found.start("mem")) + 1
     return set(range(first, first + found[0].count(b"\n") + 1))
 
 
@@ -90,6 +99,10 @@ def _readings(head: bytes) -> Iterator[tuple[Text | str, dict[str, int]]]:
         names = {b"avail Mem": "available"}
         sizes = {names.get(name, name.decode()): round(float(size) * each) for size, name in parts}
         yield "top's head", sizes
+    if found := _HTOP.search(head):
+        used, total = (rounded_size(found[name]) for name in ("mem", "total"))
+        if used and total:
+            yield "htop's head", {"total": total.bytes, "used": used.bytes}
     if found := _FREE.search(head):
         cells = found[1].split()
         each = _unit_of_free(cells[0])

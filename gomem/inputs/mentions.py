@@ -5,6 +5,7 @@ Rows          `  371 app      812m S    api -v` of busybox ps, and of its top: V
 States        `305 chan send`, a list of goroutines by their state
 Cgroups       `memory.current was 2048086016, active_file was 1942446080`
 Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
+Limits        `3.2 GiB of its 4 GiB limit`, see `used_of_limit`
 RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
 Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
@@ -29,6 +30,7 @@ from gomem.inputs.cgroup.in_sentences import (
 )
 from gomem.inputs.gobench.in_words import bench_words
 from gomem.inputs.kubernetes import NO_SIZES, SAID_KILLED
+from gomem.inputs.used_of_limit import used_of_limit
 from gomem.text import Bytes, Function, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
@@ -88,6 +90,10 @@ _GO_METRIC = re.compile(
 _KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
 _ASK_CAPTURE = "gomem capture PID -o DIR records what the process uses, and what for"
+_ASK_LIMIT = (
+    "docker stats --no-stream or kubectl top pod --containers prints it, "
+    "gomem capture PID -o DIR says what it is used for"
+)
 _ASK_STAT = "gomem reads the cgroup's memory.stat, whose anon is what no page cache explains"
 _ASK_PAGE = "gomem reads the whole page, at two times: curl -s http://HOST:PORT/metrics > 1.prom"
 
@@ -193,6 +199,8 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
         )
         words = "it says in words how Go's metrics move ({}), without their numbers"
         yield Mention(text(words, joined(", ", each)), Text(_ASK_PAGE))
+    if (used := used_of_limit(head)) is not None:
+        yield Mention(used, Text(_ASK_LIMIT))
     if rss:
         words = "it names RSS in a sentence ({}), which gomem does not read"
         yield Mention(text(words, joined(", ", map(Quoted, rss[:NAMED]))), Text(_ASK_CAPTURE))

@@ -10,14 +10,16 @@ import re
 FREEBSD, WINDOWS, MACOS, WASM = "FreeBSD", "Windows", "macOS", "WebAssembly"
 _NAMED = {
     FREEBSD: re.compile(
-        rb"\bFreeBSD\b|\bfreebsd[/-](?:amd64|arm64|386)\b|^goos: freebsd", re.MULTILINE
+        rb"\bFreeBSD\b|\bfreebsd[/-](?:amd64|arm64|386)\b|^goos: freebsd"
+        rb"|^last pid: +\d{1,7};|\bMem: \d{1,9}[KMG] Active, ", re.MULTILINE
     ),
     WINDOWS: re.compile(
-        rb"\bWindows\b(?! of)|\bwindows[/-](?:amd64|arm64|386)\b|^goos: windows|\b[A-Z]:\\\w"
-        rb"|\w\.exe\b", re.MULTILINE,
+        rb"\bWindows\b(?! of)|(?:\b|_)windows[/_-](?:amd64|arm64|386)\b|^goos: windows|\b[A-Z]:\\\w"
+        rb"|\w\.exe\b|\berrno=1455\b", re.MULTILINE,
     ),
     MACOS: re.compile(
-        rb"\bmac ?OS\b|\bOS ?X\b|\bdarwin[/-](?:amd64|arm64)\b|^goos: darwin|\bMacBook\b",
+        rb"\bmac ?OS\b|\bOS ?X\b|(?:\b|_)darwin[/_-](?:amd64|arm64)\b|^goos: darwin|\bMacBook\b"
+        rb"|\bPhysMem: ",
         re.MULTILINE | re.IGNORECASE,
     ),
     WASM: re.compile(rb"\[wasm\]|\bGOARCH=wasm\b|\b(?:js|wasip1|wasi)/wasm\b"),

@@ -168,3 +168,38 @@ def test_a_report_without_its_kill_has_the_memory_of_its_cgroup(diagnosed):
     (words,) = (said for said in diagnosed(OOM_REPORT).verdict.whose if "OOM report" in said)
 
     assert [613460 << 10, 4096] == [size.value for size in Text(words).of(Bytes)]
+
+
+CHARGED = "[1.0] memory: usage 524288kB, limit 524288kB, failcnt 812\n"
+STATS = """\
+[1.0] Memory cgroup stats for /kubepods/a:
+[1.0] anon 390000000
+[1.0] file {shmem}
+[1.0] kernel 6291456
+[1.0] shmem {shmem}
+"""
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", "Nov 20 09:14:30 node7 kernel: ", "2026-11-20T09:14:30Z vcpu-1 - Guest: <6>"]
+)
+def test_the_counters_of_newer_kernels_say_how_much_is_tmpfs(diagnosed, prefix):
+    lines = f"{CHARGED}{STATS.format(shmem=134217728)}".splitlines()
+    found = diagnosed("\n".join(f"{prefix}{line}" for line in lines) + "\n")
+    (words,) = (said for said in found.verdict.whose if "OOM report" in said)
+
+    assert [390000000, 134217728, 0] == [size.value for size in Text(words).of(Bytes)]
+    assert "limit-risk" == found.verdict.code
+
+
+def test_little_tmpfs_in_a_cgroup_whose_use_is_known_is_not_told(diagnosed):
+    found = diagnosed(CHARGED + STATS.format(shmem=1 << 20))
+
+    assert not [said for said in found.verdict.whose if "OOM report" in said]
+
+
+@pytest.mark.parametrize("form", [STATS.format(shmem=4096), OOM_REPORT.splitlines()[0] + "\n"])
+def test_a_cgroups_counters_alone_are_an_oom_report(diagnosed, form):
+    (words,) = (said for said in diagnosed(form).verdict.whose if "OOM report" in said)
+
+    assert Text(words).of(Bytes)[0].value in (390000000, 613460 << 10)

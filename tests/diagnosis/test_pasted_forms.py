@@ -316,7 +316,7 @@ def test_sizes_in_sentences_are_named_as_not_used(paste):
     )
 
     assert ("1.2 GB", "2Gi") == capture.unused_sizes
-    assert "2 sizes in sentences not used (1.2 GB, 2Gi)" in diagnose(capture).verdict.further
+    assert "2 sizes in the text not used (1.2 GB, 2Gi)" in diagnose(capture).verdict.further
 
 
 @pytest.mark.parametrize("text", [LOG, USAGE.format(5, 6, 3), TABLE])

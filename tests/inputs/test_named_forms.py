@@ -182,7 +182,7 @@ def test_a_refusal_of_several_pastes_says_the_sizes_in_sentences(tmp_path):
     ticket = tmp_path / "ticket.md"
     ticket.write_text(f"The RSS of it is 3.7G by top.\n\n```\n{jeprof}```\n")
 
-    with pytest.raises(CaptureError, match=r"sizes in sentences are not used \(3\.7G\)"):
+    with pytest.raises(CaptureError, match=r"sizes in the text are not used \(3\.7G\)"):
         gomem.load(ticket)
 
 

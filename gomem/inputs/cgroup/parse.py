@@ -38,6 +38,7 @@ _OWN_NAMES = ("stat", "events", "oom_control")  # these fields get no file name 
 _TABLES = (*_OWN_NAMES, "events.local", "swap.events", "numa_stat", "pressure")
 _NAMES = "|".join(re.escape(name) for name in sorted((*_SINGLE, *_TABLES), key=len, reverse=True))
 NAME = re.compile(rf"memory\.({_NAMES})(?![\w])")
+SINGLE_FILE = re.compile("|".join(re.escape(name) for name in _SINGLE).encode("ascii"))
 ELIDED = re.compile(rb"(?:\.{3,}|\[\.{3}\]|\xe2\x80\xa6)")
 NUMBER = re.compile(rb"(?:\d{1,20}|max)\s*")
 LINE = re.compile(rb"([a-z][a-z0-9_]*) (\d{1,20}|max)")
@@ -129,13 +130,13 @@ def of_memory_stats(data: bytes) -> CgroupFile:
             stop = begun.end() + mark.end()
             break
     found = _IN_JSON.findall(data[begun.end() : stop])
-    values = ((name.decode("ascii"), _number(size)) for name, size in found)
+    values = ((name.decode("ascii"), number_of(size)) for name, size in found)
     return CgroupFile("memory.stat", {_BY_DOCKER.get(name, name): size for name, size in values})
 
 
 def totals_in_prose(data: bytes) -> CgroupFile:
     """Return the last value of each version 1 total in a text."""
-    found = ((name.decode("ascii"), _number(size)) for name, size in IN_PROSE.findall(data))
+    found = ((name.decode("ascii"), number_of(size)) for name, size in IN_PROSE.findall(data))
     return CgroupFile("memory.stat", dict(found))
 
 
@@ -153,14 +154,14 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
     """Parse one file; lines other than `name number` become damage."""
     file = file_of(source)
     if file is not None and NUMBER.fullmatch(data):
-        return CgroupFile(file, {file: _number(data.strip())}), []
+        return CgroupFile(file, {file: number_of(data.strip())}), []
     values: dict[str, int | None] = {}
     damage: list[Damage] = []
     lines = data.split(b"\n")
     for number, line in enumerate(lines, start=1):
         if ELIDED.fullmatch(line.strip()):
             continue  # lines were left out here
-        fields = _fields(line.strip())
+        fields = fields_of(line.strip())
         is_whole = number < len(lines)  # the kernel ends every line
         if fields and is_whole:
             values |= fields
@@ -171,15 +172,19 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     if file is None:
         file = next((file for field, file in KNOWN_BY.items() if field in values), "memory.stat")
-    short = file.removeprefix("memory.")
+    return CgroupFile(file, named_as(file.removeprefix("memory."), values)), damage
+
+
+def named_as(short: str, values: dict[str, int | None]) -> dict[str, int | None]:
+    """Return the fields of a table by the names that tell the cgroup's files apart."""
     before = "" if short in _OWN_NAMES else f"{short}."
-    return CgroupFile(file, {f"{before}{name}": values[name] for name in values}), damage
+    return {f"{before}{name}": value for name, value in values.items()}
 
 
-def _fields(line: bytes) -> dict[str, int | None]:
+def fields_of(line: bytes) -> dict[str, int | None]:
     """Parse the numbers of one line; empty if the line has neither form."""
     if match := LINE.fullmatch(line):
-        return {match[1].decode("ascii"): _number(match[2])}
+        return {match[1].decode("ascii"): number_of(match[2])}
     pairs = PAIRS.fullmatch(line)
     if pairs is None:
         return {}
@@ -192,5 +197,6 @@ def _fields(line: bytes) -> dict[str, int | None]:
     return dict(found) if all(value < MAX_COUNT for value in found.values()) else {}
 
 
-def _number(text: bytes) -> int | None:
+def number_of(text: bytes) -> int | None:
+    """Return a number of the kernel's; None for no limit."""
     return None if text == UNLIMITED or int(text) >= NO_LIMIT_V1 else int(text)

@@ -15,6 +15,7 @@ from gomem.inputs.cgroup.parse import (
     parse_cgroup,
     totals_in_prose,
 )
+from gomem.inputs.cgroup.session import in_session
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import PlainText, plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
@@ -38,6 +39,11 @@ class Cgroup(Frames):
 
     cgroup: pd.DataFrame
 
+    @property
+    def file(self) -> str:
+        """The file that it is named after: that of its first number."""
+        return str(self.cgroup["file"].iloc[0])
+
 
 @reads("a memory file of a cgroup, such as memory.current or memory.stat", "cgroup")
 def read_cgroup(source: Source) -> Cgroup:
@@ -45,8 +51,9 @@ def read_cgroup(source: Source) -> Cgroup:
     looks_like = partial(looks_like_cgroup, name=source.name)
     texts = chain((PlainText(source.data),), plain_texts(source.data))
     by_docker = of_memory_stats(source.data)
-    if by_docker.values:
-        parsed, damaged = by_docker, source.damage
+    session = in_session(source.data)
+    if by_docker.values or session is not None:
+        parsed, damaged = session or by_docker, source.damage
     elif not has_totals(source.data) or any(looks_like(text.data) for text in texts):
         parsed, damaged, _ = read_plain(source, looks_like, parse_cgroup)
     else:

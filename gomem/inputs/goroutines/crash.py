@@ -45,6 +45,7 @@ _BUILDING = re.compile(
 )
 # On Windows the runtime commits memory when it hands it out: the purpose of that memory.
 _COMMITTED = re.compile(rb"runtime\.sysUsedOS\((?:0x)?[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})\)")
+_COMMIT_LIMIT = re.compile(rb"VirtualAlloc of \d{1,18} bytes failed with errno ?= ?1455\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Crash:
     asked_bytes: int | None = None  # requested when no memory was left
     in_use_bytes: int | None = None  # the heap in use at that time
     limit_bytes: int | None = None  # of the overflowed stack
+    is_at_commit_limit: bool = False  # Windows' error 1455: RAM and paging file are all committed
     building: str = ""  # the package being compiled, if the compiler crashed
 
 
@@ -67,10 +69,11 @@ def crash_of(text: bytes) -> Crash | None:
     found = _OUT_OF_MEMORY.search(text)
     if found is None:
         return None
+    crash = replace(_of_memory(text), is_at_commit_limit=_COMMIT_LIMIT.search(text) is not None)
     building = _BUILDING.search(text, 0, found.end())
     if building is not None:
-        return replace(_of_memory(text), building=building[1].decode("utf-8", "replace"))
-    return _of_memory(text)
+        return replace(crash, building=building[1].decode("utf-8", "replace"))
+    return crash
 
 
 def _of_memory(text: bytes) -> Crash:

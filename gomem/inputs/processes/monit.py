@@ -36,7 +36,7 @@ def rows_of_monit(data: bytes) -> tuple[ProcessRow, ...]:
 
 def _rows(data: bytes) -> Iterator[ProcessRow]:
     blocks = list(_BLOCK.finditer(data))
-    ends = [block.start() for block in blocks[1:]] + [len(data)]
+    ends = [*(block.start() for block in blocks), len(data)][1:]
     for block, end in zip(blocks, ends, strict=True):
         memory = _MEMORY.search(data, block.end(), end)
         if memory is None:

@@ -69,7 +69,15 @@ def looks_like_oom(data: bytes) -> bool:
     if (is_near and KERNEL_KILL.search(head)) or _has_tasks(head):
         return True
     rows = sum(map(_is_own_group, TASK.finditer(head))) if b"] " in head else 0
-    return rows >= MIN_ROWS or (b"memory: usage" in head and bool(CHARGED.search(head)))
+    return rows >= MIN_ROWS or _has_cgroup(head)
+
+
+def _has_cgroup(head: bytes) -> bool:
+    """Whether it has a cgroup's charge, or its counters below their heading or behind it."""
+    if b"memory: usage" in head and CHARGED.search(head):
+        return True
+    stats = STATS.search(head) if b"Memory cgroup stats for" in head else None
+    return stats is not None and bool(INLINE.search(head) or COUNTER.search(head, stats.end()))
 
 
 def no_sizes(data: bytes) -> str:

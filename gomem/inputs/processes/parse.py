@@ -4,8 +4,9 @@ Printed by    ps and top of procps (pidstat, htop and smem have the same columns
               podman stats, kubectl top pod; monit, see `monit`; the kernel's OOM killer, see `oom`.
 Quirks        ps counts in KiB. So does top, up to a certain width; then it writes `76.7m` or
               `1.2g`, so a large RSS is known only to 0.1 GiB.
-              docker stats and kubectl top count a container, not a process: the cgroup's charge
-              minus inactive page cache (before Docker 17.06: the whole charge). That is not RSS.
+              docker stats, crictl stats and kubectl top count a container, not a process: the
+              cgroup's charge minus inactive page cache (before Docker 17.06: the whole charge).
+              That is not RSS.
               MiB of docker are 2^20. MB of podman, and of Docker before 1.13, are 10^6.
               A repeated header begins another reading, and so does a repeated process.
               busybox's top shows RSS (among `VSZRW RSS (SHR) DIRTY`) only in its memory view.
@@ -22,6 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.processes.dates import is_date, time_of
+from gomem.inputs.processes.docker_json import rows_of_json
+from gomem.inputs.processes.headless import HEADLESS, MASKED
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
@@ -41,56 +44,24 @@ _WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
 NAMELESS = b"container"  # a pasted table of which only the memory columns are left
 HEAD_BYTES = 1 << 16
 HEAD_LINES = 40  # lines searched for the header
-# A row of ps aux: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
-AUX = re.compile(
-    rb"[\w.+-]{1,32} +\d{1,10} +\d{1,5}(?:\.\d)? +\d{1,3}(?:\.\d)? +\d{1,15} +\d{1,15} +(?:\?\??|-|"
-    rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU-][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
-)
 # A thread below its process, of ps m: it has neither a number nor memory of its own.
 THREAD = re.compile(rb"[\w.+-]{1,32} +- +(?:[\d.]+ +)?(?:- +)+.*")
-AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
-_TOP_SIZE = rb" +\d{1,12}(?:\.\d{1,3})?[kmgtKMGT]?"
-MASKED = re.compile(rb"<[\w ]{1,16}>|[xX*]{1,10}|\?{1,10}")  # a PID that somebody left out
-TOP_ROW = re.compile(
-    rb"(?:\d{1,10}|"
-    + MASKED.pattern
-    + rb") +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}"
-    + 3 * _TOP_SIZE
-    + rb" +[DIRSTtXZ] +"
-    rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d+:\d\d(?:[.:]\d\d)? +\S.*"
-)
-TOP_NAMES = b"PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND".split()
-# The same without SHR, and with the state after the times, a common setup of procps' top.
-SET_ROW = re.compile(
-    rb"\d{1,10} +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +"
-    rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d{1,9}:\d\d(?:[.:]\d\d)? +[DIRSTtXZ] +\S.*"
-)
-SET_NAMES = b"PID USER PR NI VIRT RES %CPU %MEM TIME+ S COMMAND".split()
-BSD_ROW = re.compile(
-    rb"\d{1,10} +\S{1,32} +\d{1,5} +-?\d{1,3} +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +[A-Za-z]\S{0,9}"
-    rb" +\d{1,4} +\d+:\d\d +\d{1,5}\.\d\d% +\S.*"
-)
-# A row of ps -eo pid,lwp,cls,rtprio,stat,vsz,rss,comm.
-CLASS_ROW = re.compile(
-    rb"\d{1,10} +\d{1,10} +(?:TS|FF|RR|B|IDL|DLN) +(?:-|\d{1,3}) +[DIRSTtWXZ][\w<+]{0,5} +\d{1,15}"
-    rb" +\d{1,15} +\S.*"
-)
-CLASS_NAMES = b"PID LWP CLS RTPRIO STAT VSZ RSS COMMAND".split()
 # The columns requested by a command above the rows: `ps -eo rss,comm | grep api` prints no header.
 ASKED = re.compile(
     rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
 )
-BSD_NAMES = b"PID USERNAME THR PRI NICE VIRT RES STATE C TIME WCPU COMMAND".split()
-HEADLESS = (
-    (AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (SET_ROW, SET_NAMES), (BSD_ROW, BSD_NAMES),
-    (CLASS_ROW, CLASS_NAMES),
-)  # fmt: skip
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
     rb"(?P<before>.*?)(?<![\d.])(?P<usage>\d[\d.]*+ ?[KMGTkmgt]?i?B) */ *"
     rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B\b.*|[^\s\w]\S{0,15}(?: .*)?|[xX]+\S{0,15}(?: .*)?)"
 )
 LIMIT = re.compile(rb"(?<![\d.])\d[\d.]*+ ?[KMGTkmgt]?i?B\b")
+CRICTL = re.compile(rb"CONTAINER +(?P<named>NAME +)?CPU % +MEM +DISK +INODES.*")
+# MEM is the working set, in units of 1000.
+CRICTL_ROW = re.compile(
+    rb"(?P<id>[0-9a-f]{8,64})(?: +(?P<name>\S+))? +\d[\d.]* +(?P<size>\d[\d.]*[kMGT]?B)"
+    rb" +\d[\d.]*[kMGT]?B +\d+.*"
+)
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
 POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
 DATE = re.compile(
@@ -99,8 +70,14 @@ DATE = re.compile(
 TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
+# What a shell says of a line that somebody pasted into it with its prompt.
+SHELL_SAYS = re.compile(
+    rb"(?:-?(?:ba|da|z|k|a)?sh|fish)(?:: (?:line )?\d+)?: .{0,200}|.{0,100}: command not found"
+)
+# The line below a table, and smem's sums below that: numbers of processes and users, and sizes.
+SUMS = re.compile(rb"[-=]{5,}|\d+ +\d+(?: +\d[\d.]*[KMGT]?){2,4}")
 REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
-WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # in headers
+WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
 PSS = b"PSS"
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
@@ -111,6 +88,7 @@ PS_COLUMNS = frozenset(
     b"ELAPSED TIME".split()
 )
 TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
+CRICTL_STATS = "crictl stats"
 OLD_DOCKER = "docker stats before 1.13"  # its usage is the whole charge, in units of 1000
 
 
@@ -123,7 +101,13 @@ class _Form(NamedTuple):
 
 def looks_like_processes(data: bytes) -> bool:
     """Whether a table of processes or the OOM killer's output begins near the start."""
-    return _has_table(data) or looks_like_oom(data) or bool(rows_of_monit(data[:HEAD_BYTES]))
+    head = data[:HEAD_BYTES]
+    return _has_table(data) or looks_like_oom(data) or bool(_blocks(head))
+
+
+def _blocks(data: bytes) -> tuple[ProcessRow, ...]:
+    """Return processes or containers that are no rows of a table."""
+    return rows_of_monit(data) or rows_of_json(data, DOCKER_STATS)
 
 
 def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
@@ -135,8 +119,8 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
     damage: list[Damage] = []
     if not _has_table(data) and looks_like_oom(data):
         table, damage = parse_oom(data, source=source)
-    elif of_monit := rows_of_monit(data):
-        table = ProcessTable(of_monit)
+    elif blocks := _blocks(data):
+        table = ProcessTable(blocks)
     else:
         table, damage = _parse_tables(data, source)
     if not table.rows and not table.cgroup:
@@ -192,20 +176,20 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
                 reading, seen = reading + 1, set()
             seen.add(who)
             rows.append(replace(row, reading=reading, line=number, time=at))
-        elif form is not None and not (rows and (THREAD.fullmatch(line) or _is_prose(line))):
+        elif form is not None and not (rows and (_is_beside(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(_with_whole_name(rows)), damage
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
-    """Yield lines with their number and the last time above them, without top's head and dates."""
+    """Yield lines with their number and the last time above; not top's head, dates, errors."""
     at = None
     for number, raw in enumerate(data.split(b"\n"), start=1):
         line = _bare(raw)
         if is_date(line):
             at = time_of(line)
-        elif not TOP_HEAD.fullmatch(line):
+        elif not (TOP_HEAD.fullmatch(line) or SHELL_SAYS.fullmatch(line)):
             yield number, line, at
 
 
@@ -225,6 +209,11 @@ def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
 def _is_command(line: bytes) -> bool:
     """Whether the line is a shell prompt with the next command, which ends a table."""
     return PROMPT.fullmatch(line) is not None and not line.startswith(b"#")
+
+
+def _is_beside(line: bytes) -> bool:
+    """Whether the line is part of a table, but no process: a thread, a rule or a sum."""
+    return THREAD.fullmatch(line) is not None or SUMS.fullmatch(line) is not None
 
 
 def _is_prose(line: bytes) -> bool:
@@ -268,6 +257,8 @@ def _form_of(line: bytes) -> _Form | None:
         is_old = not has_id and line.startswith(b"CONTAINER") and b"PIDS" not in line
         tool = OLD_DOCKER if is_old else DOCKER_STATS
         return _Form(tool, lambda row: _of_container(row, tool, named=named))
+    if CRICTL.fullmatch(line):
+        return _Form(CRICTL_STATS, _of_crictl)
     if pods := KUBECTL.fullmatch(line):
         return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
     names = line.replace(b"^", b" ").split()  # busybox marks the sort column with `^`
@@ -348,6 +339,15 @@ def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
     return ProcessRow(
         printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage, limit_bytes=most
     )
+
+
+def _of_crictl(line: bytes) -> ProcessRow | None:
+    found = CRICTL_ROW.fullmatch(line)
+    size = None if found is None else rounded_size(found["size"])
+    if found is None or size is None:
+        return None
+    name = (found["name"] or found["id"]).decode("utf-8", "backslashreplace")
+    return ProcessRow(CRICTL_STATS, name, working_set=size)
 
 
 def _limit(text: bytes) -> Rounded | None:

@@ -18,10 +18,11 @@ from gomem.units import ADDRESS_SPACE_BYTES, KIB
 STATE = re.compile(rb"([A-Za-z]) \([a-z ]{1,20}\)")
 FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
 BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
-# The output of `grep Vm`: size fields from VmPeak or VmSize on.
+# The output of `grep Vm`: size fields up to RSS, or from there on.
 NOTED = rb"(?:[ \t]*\([^()\n]{0,60}\))?"  # a remark after a size
 EXCERPT = re.compile(
-    rb"Vm(?:Peak|Size):[ \t]+\d+ kB"
+    rb"VmRSS:[ \t]+\d+ kB\n(?:RssAnon|VmData|VmSwap):[ \t]+\d+ kB"
+    rb"|Vm(?:Peak|Size|Lck|Pin|HWM):[ \t]+\d+ kB"
     + NOTED
     + rb"\n(?:(?:Vm|Rss)\w+:[ \t]+\d+ kB"
     + NOTED
@@ -65,7 +66,7 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
     counts: dict[str, int] = {}
     name = state = None
     damage: list[Damage] = []
-    for number, line in enumerate(data.splitlines(), start=1):
+    for number, line in enumerate(data.rstrip().splitlines(), start=1):
         match = FIELD.fullmatch(line)
         if match is None:
             what = "not a line of /proc/PID/status; wanted `Name: value`"

@@ -436,3 +436,14 @@ def test_the_name_of_a_killed_process_can_have_parentheses_and_blanks(name, form
 
     assert not damage
     assert [(name, 7, 7648 * KIB)] == [(row.name, row.pid, row.rss.bytes) for row in table.rows]
+
+
+def test_a_sentence_on_a_process_is_no_block_of_monit():
+    text = (
+        b"the log says: Process 'api' exited\nProcess 'api' again\n    memory kilobytes  149480\n"
+    )
+
+    (read,) = gomem.read_processes(text).processes.itertuples()
+
+    assert ("api", 149480 << 10) == (read.name, read.rss_bytes)
+    assert kind_of(b"the log says: Process 'api' exited\n") is None

@@ -1,0 +1,75 @@
+"""A cgroup's files as a shell shows them: a number says only in its command what it is.
+
+Forms         $ cat /sys/fs/cgroup/memory.current           and the number below it
+              $ cat memory.current memory.max               and both, in this order
+              ==> /sys/fs/cgroup/memory.max <==             of head and tail
+              /sys/fs/cgroup/memory.events:oom_kill 3       of grep over several files
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.cgroup.parse import (
+    NUMBER,
+    SINGLE_FILE,
+    CgroupFile,
+    fields_of,
+    named_as,
+    number_of,
+)
+from gomem.inputs.unwrap import FENCE, NAMED, PROMPT
+
+HEAD_BYTES = 1 << 16
+_FILE = re.compile(rb"(?<![\w.-])memory\.((?:[a-z_]+\.)*[a-z_]+)(?![\w*.{])")
+_READS = re.compile(rb"\b(?:cat|head|tail|less|more|grep|kubectl|docker|podman|oc|crictl)\b")
+_BY_GREP = re.compile(rb"[ \t]*(?:[^\s:]*/)?memory\.((?:[a-z_]+\.)*[a-z_]+):(\S[^\n]*?)[ \t\r]*")
+_NAMED = re.compile(NAMED)
+
+
+def asks_for_a_number(line: bytes) -> bool:
+    """Whether a line is a command that prints a file with a single number, or that file's name."""
+    return any(SINGLE_FILE.fullmatch(name) for name in _asked(line))
+
+
+def has_session(data: bytes) -> bool:
+    """Whether a text has a number of a cgroup's file below or behind the name of the file."""
+    return b"memory." in data and in_session(data) is not None
+
+
+def in_session(data: bytes) -> CgroupFile | None:
+    """Return the numbers of all files; None if no file with a single number is among them."""
+    values: dict[str, int | None] = {}
+    singles: list[str] = []
+    asked: list[bytes] = []
+    for line in data[:HEAD_BYTES].split(b"\n"):
+        if names := _asked(line):
+            asked = names
+        elif FENCE.fullmatch(line) or (PROMPT.fullmatch(line) and not NUMBER.fullmatch(line)):
+            asked = []
+        elif found := _BY_GREP.fullmatch(line):
+            name, fields = found[1], _of_file(found[1], found[2])
+            values |= fields
+            singles += [name.decode("ascii")] * bool(fields and SINGLE_FILE.fullmatch(name))
+        elif asked and line.strip():
+            single = SINGLE_FILE.fullmatch(asked[0]) is not None
+            fields = _of_file(asked[0], line.strip())
+            values |= fields
+            singles += [asked[0].decode("ascii")] * bool(fields and single)
+            asked = asked[1:] if single else asked
+    return CgroupFile(f"memory.{singles[0]}", values) if singles else None
+
+
+def _asked(line: bytes) -> list[bytes]:
+    """Return the names, without `memory.`, of the files that a command prints; else none."""
+    said = line.strip()
+    is_command = PROMPT.fullmatch(said) is not None or said.startswith(b"cat ")
+    is_asked = is_command and _READS.search(said) is not None
+    return _FILE.findall(said) if is_asked or _NAMED.fullmatch(said) else []
+
+
+def _of_file(name: bytes, line: bytes) -> dict[str, int | None]:
+    if SINGLE_FILE.fullmatch(name):
+        file = f"memory.{name.decode('ascii')}"
+        return {file: number_of(line.strip())} if NUMBER.fullmatch(line) else {}
+    return named_as(name.decode("ascii"), fields_of(line))

@@ -1,0 +1,195 @@
+"""The kernel's report on all memory (Mem-Info), logged when no page is left or on SysRq-M.
+
+Printed by    show_free_areas and show_mem of mm/page_alloc.c, since 6.0 of mm/show_mem.c.
+Form          active_anon:9 inactive_anon:9 isolated_anon:0       of the machine, in pages
+              Node 0 active_anon:36kB … shmem:0kB kernel_stack:0kB    of a node, in kB, since 4.8
+              Node 0 Normal free:36kB min:9kB … managed:99kB    of a zone; `Node 0` only with NUMA
+              9 pages RAM / 9 pages reserved / Total swap = 0kB
+Quirks        The lists of anonymous pages include shared memory and tmpfs. `min` includes the
+              boost, if a kernel prints one; below `min` only the kernel itself gets pages.
+              Pages are of 4 KiB, unless a node's line says the same number in kB.
+              A report can be of a failed allocation that kills nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gomem.inputs.resemblance import Resemblance
+from gomem.text import Bytes, Quoted, Share, Text, joined, text
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+USUAL_PAGE = 4 * KIB
+NAMED = 3  # uses, and zones
+_ZONE = re.compile(
+    rb"(?:\bNode (?P<node>\d{1,4}) )?\b(?P<zone>DMA32|DMA|Normal|HighMem|Movable|Device)"
+    rb" free:(?P<free>\d{1,15})kB (?P<rest>[^\n]{0,2000})"
+)
+_NODE = re.compile(rb"\bNode (\d{1,4}) (active_anon:\d{1,15}kB [^\n]{0,2000})")
+_SIZE = re.compile(rb"\b([a-z_]+):(\d{1,15})[kK]B")
+_COUNTS = re.compile(rb"\bactive_anon:\d{1,12} inactive_anon:\d{1,12} isolated_anon:\d")
+_COUNT = re.compile(
+    rb"(?<![\w(])(active_anon|inactive_anon|active_file|inactive_file|unevictable|slab_reclaimable"
+    rb"|slab_unreclaimable|shmem|pagetables|free):(\d{1,12})(?![\dkK])"
+)
+_RAM = re.compile(rb"(?<![\w=])(\d{1,12}) pages (RAM|reserved)\b")
+_SWAP = re.compile(rb"\b(Free|Total) swap += ?(\d{1,15})kB")
+_PART = re.compile(
+    rb"\bMem-Info:|\blowmem_reserve\[\]:|\bpages (?:RAM|reserved)\b|\b(?:Free|Total) swap +="
+    rb"|(?<![\w(])(?:slab_reclaimable|unevictable|mapped|free|active_file):\d{1,12} [a-z]"
+)
+_ASK = "its table of tasks says whose: dmesg -T | grep -i -A 200 'tasks state'"
+_ASK_NOW = "nothing was killed by it; ps aux --sort=-rss | head has the largest processes now"
+_FAILED = re.compile(rb"page allocation failure[.:] order:(\d{1,2})")
+SHARED, UNLISTED = "shared memory and tmpfs", "in none of its lists"
+_ASK_FOR = {
+    SHARED: "df -h -t tmpfs and ipcs -m have what lies there now",
+    "unreclaimable slab": "slabtop -o -s c | head -20 has the kernel's caches now, by size",
+    UNLISTED: (
+        "memory of drivers, huge pages, vmalloc or a hypervisor's balloon is in no list: "
+        "grep -E 'Huge|Vmalloc|Percpu' /proc/meminfo"
+    ),
+}
+
+
+@dataclass(slots=True)
+class MemInfo:
+    """The last report of a text, in bytes by the kernel's names."""
+
+    counts: dict[str, int] = field(default_factory=dict)  # of the machine, or summed over nodes
+    zones: dict[str, dict[str, int]] = field(default_factory=dict)
+    ram_bytes: int = 0
+    swap: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def total_bytes(self) -> int:
+        """The memory that the kernel manages; 0 if neither the zones nor a sum are there."""
+        managed = [zone.get("managed", 0) for zone in self.zones.values()]
+        return self.ram_bytes or sum(managed)
+
+    @property
+    def uses(self) -> dict[str, int]:
+        """Bytes by use; with those that the report lists nowhere, if it has the machine's size."""
+        of = self.counts
+        shmem, listed = of.get("shmem", 0), of.get("active_anon", 0) + of.get("inactive_anon", 0)
+        uses = {
+            "anonymous" if "shmem" in of else "anonymous or shared": max(listed - shmem, 0),
+            "page cache": of.get("active_file", 0) + of.get("inactive_file", 0),
+            SHARED: shmem,
+            "unevictable": of.get("unevictable", 0),
+            "unreclaimable slab": of.get("slab_unreclaimable", 0),
+            "reclaimable slab": of.get("slab_reclaimable", 0),
+            "page tables": of.get("pagetables", 0),
+        }
+        if self.ram_bytes and {"slab_unreclaimable", "free"} <= of.keys():
+            uses[UNLISTED] = max(self.ram_bytes - sum(uses.values()) - of["free"], 0)
+        return uses
+
+
+def of_the_kernel(head: bytes, _: str) -> Resemblance | None:
+    """Describe what filled the machine, and the zones below their minimum."""
+    info = mem_info(head)
+    if info is None:
+        return None
+    (first, size), *others = sorted(info.uses.items(), key=lambda use: -use[1])
+    whole = info.total_bytes
+    share = text(" ({} of {})", Share(size / whole), Bytes(whole)) if whole else Text()
+    used = [text("{} {}{}", Bytes(size), first, share)]
+    used += [text("{} {}", Bytes(size), name) for name, size in others[: NAMED - 1] if size]
+    failed = _FAILED.search(head)
+    why = text(" after a failed allocation of order {}", failed[1].decode()) if failed else Text()
+    words = "the kernel's report on all memory (Mem-Info){}: {}"
+    what = text(words, why, joined(", ", used))
+    said = joined("; ", [what, *_zones_words(info), *_swap_words(info)])
+    ask = _ASK if failed is None else _ASK_NOW
+    return Resemblance(said, _ASK_FOR.get(first, ask), is_evidence=True)
+
+
+def _zones_words(info: MemInfo) -> Iterator[Text]:
+    low = [
+        text("zone {} has {} free, below its min of {}", Quoted(name), *_free(zone))
+        for name, zone in info.zones.items()
+        if zone.get("min", 0) > zone["free"]
+    ]
+    yield from low[:NAMED]
+    if info.zones and not low:
+        name, zone = max(info.zones.items(), key=lambda zone: zone[1].get("managed", 0))
+        words = "no zone is below its min: {} has {} free, with a min of {}"
+        yield text(words, Quoted(name), *_free(zone))
+
+
+def _free(zone: dict[str, int]) -> tuple[Quoted, Quoted]:
+    """Return free and min as the kernel prints them: near the limit a rounded size says less."""
+    free, least = (Quoted(f"{size // KIB} kB") for size in (zone["free"], zone.get("min", 0)))
+    return free, least
+
+
+def _swap_words(info: MemInfo) -> Iterator[Text]:
+    whole, free = info.swap.get("Total"), info.swap.get("Free")
+    if whole == 0:
+        yield Text("no swap")
+    elif whole is not None and free is not None:
+        yield text("{} of {} swap free", Bytes(free), Bytes(whole))
+
+
+def mem_info(data: bytes) -> MemInfo | None:
+    """Parse the last report of a text; None if there is none. Numbers missing in it are missing."""
+    if b"free:" not in data and b"active_anon:" not in data:
+        return None
+    begun = data.rfind(b"Mem-Info:")
+    data = data[max(begun, 0) :]
+    info = MemInfo(zones=_zones(data))
+    nodes = {found[1]: _sizes(found[2]) for found in _NODE.finditer(data)}
+    pages = dict(_COUNT.findall(data)) if _COUNTS.search(data) else {}
+    counts = {name.decode("ascii"): int(number) for name, number in pages.items()}
+    of_nodes = _summed(nodes.values())
+    page = _page_size(counts, of_nodes)
+    info.counts = _summed(info.zones.values()) | of_nodes
+    info.counts |= {name: number * page for name, number in counts.items()}
+    ram = {name: int(number) * page for number, name in _RAM.findall(data)}
+    info.ram_bytes = max(ram.get(b"RAM", 0) - ram.get(b"reserved", 0), 0)
+    info.swap = {name.decode(): int(size) * KIB for name, size in _SWAP.findall(data)}
+    return info if info.zones or nodes or counts else None
+
+
+def lines_of_mem_info(data: bytes) -> set[int]:
+    """Return the lines, from 1, of the reports in a text of another kind."""
+    if mem_info(data) is None:
+        return set()
+    forms = (_ZONE, _NODE, _COUNTS, _PART)
+    lines = enumerate(data.split(b"\n"), start=1)
+    return {number for number, line in lines if any(form.search(line) for form in forms)}
+
+
+def _zones(data: bytes) -> dict[str, dict[str, int]]:
+    zones = {}
+    for found in _ZONE.finditer(data):
+        node = b"" if found["node"] in (None, b"0") else b" of node " + found["node"]
+        name = (found["zone"] + node).decode("ascii")
+        zones[name] = {"free": int(found["free"]) * KIB} | _sizes(found["rest"])
+    return zones
+
+
+def _sizes(text_of: bytes) -> dict[str, int]:
+    return {name.decode("ascii"): int(size) * KIB for name, size in _SIZE.findall(text_of)}
+
+
+def _summed(parts: Iterable[dict[str, int]]) -> dict[str, int]:
+    sums: dict[str, int] = {}
+    for part in parts:
+        for name, size in part.items():
+            sums[name] = sums.get(name, 0) + size
+    return sums
+
+
+def _page_size(counts: dict[str, int], of_nodes: dict[str, int]) -> int:
+    """Return the size of a page, by a number that the report has in pages and in kB."""
+    name = max(counts.keys() & of_nodes.keys(), key=lambda name: counts[name], default="")
+    if not counts.get(name):
+        return USUAL_PAGE
+    return max(of_nodes[name] // counts[name], 1)

@@ -1,0 +1,53 @@
+"""The table of ps_mem: private and shared memory of each program, summed over its processes.
+
+Form           Private  +   Shared  =  RAM used	Program
+                 1.1 GiB +   2.4 MiB =   1.1 GiB	api (2)
+Quirks        RAM used is no RSS: shared pages are divided by their users, as in Pss.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.processes.row import rounded_size
+from gomem.inputs.resemblance import Resemblance
+from gomem.text import Program, Quoted, joined, text
+
+NAMED = 3  # programs
+_SIZE = rb"(\d{1,6}\.\d [KMGT]iB)"
+_ROW = re.compile(
+    rb"^[ \t>]*"
+    + _SIZE
+    + rb" \+ +"
+    + _SIZE
+    + rb" = +"
+    + _SIZE
+    + rb"[ \t]+(\S[^\n]{0,200}?)[ \t]*\r?$",
+    re.MULTILINE,
+)
+_ASK = (
+    "RAM used is PSS: shared pages are divided by their users; cat /proc/PID/smaps > smaps says "
+    "what is in it"
+)
+
+
+def table_of_ps_mem(head: bytes, _: str) -> Resemblance | None:
+    """Describe the largest programs of a table of ps_mem."""
+    rows = [tuple(map(_decoded, row)) for row in _ROW.findall(head)]
+    if not rows:
+        return None
+    rows.sort(key=lambda row: -_bytes(row[2]))
+    said = (
+        text("{} has {}, {} of it private", Program(name), Quoted(used), Quoted(private))
+        for private, _, used, name in rows[:NAMED]
+    )
+    return Resemblance(text("ps_mem's table: {}", joined(", ", said)), _ASK, is_evidence=True)
+
+
+def _bytes(size: str) -> int:
+    read = rounded_size(size.encode("ascii"))
+    return 0 if read is None else read.bytes
+
+
+def _decoded(said: bytes) -> str:
+    return said.decode("utf-8", "replace")

@@ -1,0 +1,71 @@
+"""How much of a memory limit a sentence says is used: `3.2 GiB of its 4 GiB limit`.
+
+Forms         USED of (its) LIMIT limit · USED of a limit of LIMIT
+              USED / LIMIT, in a line that names memory or a limit
+              limit is LIMIT … uses USED, in one line, and the other way round
+Only where the line has no third size: then it is clear which is which.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gomem.inputs.processes.row import rounded_size
+from gomem.text import Quoted, Share, Text, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_LINE = 1000  # a longer one is no sentence
+_SIZE = rb"\d{1,9}(?:\.\d{1,3})? ?(?:[KMGT]i?B?|[kmg]b)(?![\w/])"
+_EVERY = re.compile(rb"(?<![\w.,-])" + _SIZE)
+_USED, _LIMIT = rb"(?<![\w.,-])(?P<used>" + _SIZE + rb")", rb"(?P<limit>" + _SIZE + rb")"
+_WORDS = rb"(?: ?[`*\"']| (?:is|of|are|at|to|set|up|about|around|roughly|only|memory|RAM)|[:=])"
+_LIMITED = rb"\blimits?" + _WORDS + rb"{0,5} ?" + _LIMIT
+_USES = (
+    rb"\b(?:us(?:es?|ed|ing|age)|consum(?:es?|ed|ing|ption)|sits|reach(?:es|ed))"
+    + _WORDS + rb"{0,5} ?(?P<used>" + _SIZE + rb")"
+)  # fmt: skip
+_USED_OF = _USED + rb"(?: of)?(?: memory| RAM)?(?: out)? of (?:(?:its|the|an?|their|our) )?"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        _USED_OF + rb"(?:memory )?limit (?:of )?" + _LIMIT,
+        _USED_OF + _LIMIT + rb"(?: memory| RAM)? limit",
+        _USED + rb" ?/ ?" + _LIMIT,
+        _LIMITED + rb"[^\n]{1,200}?" + _USES,
+        _USES + rb"[^\n]{1,200}?" + _LIMITED,
+    )
+)
+_ON_MEMORY = re.compile(rb"\b(?:memory|mem|RAM|limits?|rss)\b", re.IGNORECASE)
+
+
+def used_of_limit(head: bytes) -> Text | None:
+    """Say what a sentence says is used of a limit; None if no line says both clearly."""
+    pairs = dict.fromkeys(_pairs(head))
+    said = [
+        text("{} of a limit of {} ({})", *map(Quoted, pair), Share(_share(*pair)))
+        for pair in pairs
+        if _share(*pair)
+    ]
+    return text("it says in a sentence that {} is used", said[-1]) if len(said) == 1 else None
+
+
+def _pairs(head: bytes) -> Iterator[tuple[str, str]]:
+    """Yield use and limit of each line that has these two sizes alone."""
+    for line in head.split(b"\n"):
+        if len(line) > MAX_LINE or _ON_MEMORY.search(line) is None:
+            continue
+        if len(set(_EVERY.findall(line))) > 2:
+            continue
+        found = next(filter(None, (form.search(line) for form in _FORMS)), None)
+        if found is not None:
+            yield found["used"].decode("ascii"), found["limit"].decode("ascii")
+
+
+def _share(used: str, limit: str) -> float:
+    """Return the use as a share of the limit; 0 if it is above, or a size cannot be read."""
+    sizes = [rounded_size(size.encode("ascii")) for size in (used, limit)]
+    bytes_of = [0 if size is None else size.bytes for size in sizes]
+    return bytes_of[0] / bytes_of[1] if 0 < bytes_of[0] <= bytes_of[1] else 0.0

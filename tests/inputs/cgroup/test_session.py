@@ -1,0 +1,136 @@
+"""A cgroup's files as a shell shows them: commands and names say what a number is."""
+
+import pytest
+
+import gomem
+from gomem.diagnosis.diagnosis import diagnose
+from gomem.text import Bytes, Text
+
+FOLDER = "/sys/fs/cgroup"
+STAT = "anon 1972101120\nfile 98566144\nkernel 40370176\n"
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    """The numbers of a ticket's text, by the kernel's names."""
+
+    def numbers(text):
+        ticket = tmp_path / "ticket.md"
+        ticket.write_text(text)
+        rows = gomem.load(ticket).cgroup
+        return dict(zip(rows["name"], rows["value"], strict=True))
+
+    return numbers
+
+
+@pytest.mark.parametrize("prompt", ["$ ", "/ # ", "root@api-0:/# ", "$ docker exec api "])
+@pytest.mark.parametrize("fence", ["", "```\n"])
+def test_a_number_is_the_file_that_the_command_above_it_prints(numbers, prompt, fence):
+    found = numbers(
+        f"In the container:\n\n{fence}{prompt}cat {FOLDER}/memory.current\n2147422208\n"
+        f"{prompt}cat {FOLDER}/memory.max\n2147483648\n{fence}"
+    )
+
+    assert {"memory.current": 2147422208, "memory.max": 2147483648} == found
+
+
+def test_a_table_keeps_its_fields_beside_the_numbers(numbers):
+    found = numbers(
+        f"```\n$ cat {FOLDER}/memory.current\n2147422208\n$ cat {FOLDER}/memory.stat | head -3\n"
+        f"{STAT}$ cat {FOLDER}/memory.events\noom_kill 3\n```\n"
+    )
+
+    assert 2147422208 == found["memory.current"]
+    assert 1972101120 == found["anon"]
+    assert 3 == found["oom_kill"]
+
+
+def test_one_command_prints_several_files_in_its_order(numbers):
+    found = numbers(f"$ cat {FOLDER}/memory.peak {FOLDER}/memory.current\n412\n400\n")
+
+    assert {"memory.peak": 412, "memory.current": 400} == found
+
+
+def test_names_of_tail_and_of_grep_say_what_a_number_is(numbers):
+    by_tail = f"$ tail -n +1 {FOLDER}/memory.*\n==> {FOLDER}/memory.max <==\n400\n\n"
+    by_grep = f"$ grep . {FOLDER}/memory.*\n{FOLDER}/memory.max:400\n{FOLDER}/memory.stat:anon 12\n"
+
+    assert {"memory.max": 400} == numbers(by_tail)
+    assert {"memory.max": 400, "anon": 12} == numbers(by_grep)
+
+
+def test_version_1_has_other_names(numbers):
+    folder = f"{FOLDER}/memory"
+
+    found = numbers(
+        f"$ cat {folder}/memory.usage_in_bytes\n400\n$ cat {folder}/memory.failcnt\n7\n"
+    )
+
+    assert {"memory.usage_in_bytes": 400, "memory.failcnt": 7} == found
+
+
+def test_a_number_below_another_command_is_not_the_files(numbers):
+    found = numbers(f"$ cat {FOLDER}/memory.max\n400\n$ pgrep api\n4411\n")
+
+    assert {"memory.max": 400} == found
+
+
+def test_no_limit_is_none(tmp_path):
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(f"$ cat {FOLDER}/memory.current\n400\n$ cat {FOLDER}/memory.max\nmax\n")
+
+    rows = gomem.load(ticket).cgroup.set_index("name")["value"]
+
+    assert rows.isna()["memory.max"]
+    assert 400 == rows["memory.current"]
+
+
+def test_a_process_beside_the_cgroup_is_read_as_well(tmp_path):
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(
+        f"The container:\n$ docker exec api cat {FOLDER}/memory.current\n2147422208\n\n"
+        "```\n$ grep -E 'VmRSS|VmHWM|Rss' /proc/4411/status\nVmHWM:   2048000 kB\n"
+        "VmRSS:   1948000 kB\nRssAnon: 1925000 kB\n```\n"
+    )
+
+    (moment,) = gomem.load(ticket).by_moment.values()
+
+    assert 1948000 << 10 == moment.status["VmRSS"].iloc[0]
+    assert [2147422208] == list(moment.cgroup["value"])
+
+
+def test_the_charge_alone_is_told_with_the_file_that_says_more(tmp_path):
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(f"$ cat {FOLDER}/memory.current\n2147422208\n")
+
+    verdict = diagnose(gomem.load(ticket)).verdict
+
+    assert "The cgroup uses 2 GiB, with all page cache." in f"{verdict.headline} {verdict.where}"
+    assert "memory.stat" in verdict.next_step
+
+
+def test_a_full_cgroup_that_shows_no_go_gets_no_advice_of_go(tmp_path):
+    ticket = tmp_path / "ticket.md"
+    numbers = f"$ cat {FOLDER}/memory.current\n1000\n$ cat {FOLDER}/memory.max\n1000\n"
+    ticket.write_text(f"```\n{numbers}$ cat {FOLDER}/memory.stat\nanon 999\nfile 1\n```\n")
+
+    (finding,) = (found for found in diagnose(gomem.load(ticket)).findings if "limit" in found.code)
+
+    assert "If it is a Go program" in finding.next_step
+    assert "Go does not" not in finding.mechanism
+
+
+@pytest.mark.parametrize(("charge", "is_told"), [(2400000000, True), (2000000000, False)])
+def test_a_charge_far_above_rss_is_told(tmp_path, charge, is_told):
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(
+        f"```\n$ cat {FOLDER}/memory.current\n{charge}\n"
+        "$ grep -E 'VmHWM|VmRSS' /proc/41/status\nVmHWM: 1948000 kB\nVmRSS: 1800000 kB\n```\n"
+    )
+
+    verdict = diagnose(gomem.load(ticket)).verdict
+    told = [Text(said).of(Bytes) for said in verdict.whose if "more than RSS" in said]
+
+    assert [[charge, charge - (1800000 << 10)]] * is_told == [
+        [size.value for size in sizes] for sizes in told
+    ]

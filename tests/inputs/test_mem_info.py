@@ -1,0 +1,122 @@
+"""The kernel's report on all memory: what filled the machine, and zones below their minimum."""
+
+import re
+
+import pytest
+
+import gomem
+from gomem.inputs.looks_like import looks_like
+from gomem.inputs.mem_info import mem_info
+from gomem.units import KIB
+from tests.builders import FIXTURES
+
+REPORT = FIXTURES / "pasted" / "forms" / "oom-mem-info.txt"
+TEXT = REPORT.read_text()
+MEM_INFO = TEXT[TEXT.index("[ 5210.884160]") : TEXT.index("[ 5210.884232]")]
+ZONES = "".join(line for line in MEM_INFO.splitlines(keepends=True) if " free:" in line)
+PAGES = MEM_INFO[: MEM_INFO.index("[ 5210.884170]")]
+
+
+def said_of(report):
+    """What the report is called, and the next step."""
+    seen = looks_like(report.encode(), "ticket.md")
+    assert seen.is_evidence
+    return f"{seen.what}".replace("\u202f", " "), f"{seen.way_out}"
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "",
+        "Oct 14 22:05:27 host kernel: ",
+        "2026-10-14T22:05:27.130Z In(05) vcpu-5 - Guest: <6>[39291577.009360] ",
+        "<4>",
+    ],
+)
+def test_a_report_says_what_filled_the_machine_and_which_zone_was_below_its_min(prefix):
+    report = re.sub(r"(?m)^(?:\[ *[\d.]+\] )?", prefix, MEM_INFO)
+
+    what, way_out = said_of(report)
+
+    # (301120 + 1540832 - 51200 of shmem) pages of 4 KiB, of (2051998 - 82078)
+    assert "6.83 GiB anonymous (91 % of 7.51 GiB), 200 MiB shared memory and tmpfs" in what
+    assert "zone Normal has 58368 kB free, below its min of 61440 kB" in what
+    assert "no swap" in what
+    assert "tasks state" in way_out
+
+
+def test_zones_alone_cannot_tell_shared_memory_from_anonymous():
+    what, _ = said_of(ZONES)
+
+    assert "7.03 GiB anonymous or shared (94 % of 7.51 GiB)" in what
+    assert "zone Normal has 58368 kB free, below" in what
+
+
+def test_a_zone_of_a_machine_without_numa_has_no_node():
+    what, _ = said_of(ZONES.replace("Node 0 ", ""))
+
+    assert "zone Normal has 58368 kB free, below its min of 61440 kB" in what
+
+
+def test_counts_alone_are_pages_of_4_kib():
+    what, _ = said_of(PAGES)
+
+    assert "6.83 GiB anonymous, 200 MiB shared memory and tmpfs, 160 MiB unreclaimable slab" in what
+    assert "zone" not in what
+
+
+def test_pages_are_as_large_as_a_nodes_line_shows():
+    larger = re.sub(r"\b(\d+)kB", lambda size: f"{16 * int(size[1])}kB", MEM_INFO)
+
+    info = mem_info(larger.encode())
+
+    assert info.counts["slab_unreclaimable"] == 40960 * 64 * KIB
+
+
+def test_slab_that_fills_the_machine_asks_for_the_kernels_caches():
+    full = MEM_INFO.replace("slab_unreclaimable:40960", "slab_unreclaimable:1640960")
+    full = full.replace("inactive_anon:1540832 ", "inactive_anon:540832 ")
+
+    what, way_out = said_of(full.replace("Node 0 active_anon", "Node 0 left_out"))
+
+    assert "6.26 GiB unreclaimable slab" in what
+    assert "slabtop" in way_out
+
+
+def test_memory_in_no_list_is_said_to_be_in_none():
+    hidden = MEM_INFO.replace("inactive_anon:1540832 ", "inactive_anon:540832 ")
+
+    what, way_out = said_of(hidden.replace("Node 0 active_anon", "Node 0 left_out"))
+
+    # 1969920 pages without 301120 + 540832 + 352 + 3072 + 12288 + 40960 + 8192 + 28160
+    assert "3.95 GiB in none of its lists" in what
+    assert "Huge" in way_out
+
+
+def test_a_failed_allocation_has_no_table_of_tasks():
+    failed = f"[ 5210.884100] worker: page allocation failure: order:4, mode:0x40dc0\n{MEM_INFO}"
+
+    what, way_out = said_of(failed)
+
+    assert "after a failed allocation of order 4: 6.83 GiB anonymous" in what
+    assert "ps aux --sort=-rss" in way_out
+
+
+def test_no_zone_below_its_min_is_said():
+    what, _ = said_of(MEM_INFO.replace("free:58368kB", "free:958368kB"))
+
+    assert "no zone is below its min: Normal has 958368 kB free, with a min of 61440 kB" in what
+
+
+def test_the_last_of_several_reports_counts():
+    info = mem_info((MEM_INFO.replace("shmem:51200", "shmem:1") + MEM_INFO).encode())
+
+    assert info.counts["shmem"] == 51200 * 4 * KIB
+
+
+def test_beside_the_kill_it_is_told_as_a_part_of_the_text():
+    capture = gomem.load(REPORT)
+
+    (facts,) = capture.by_moment.values()
+    assert facts.processes["rss_bytes"].iloc[-1] == (6561792 + 4096) * KIB
+    assert ["oom-mem-info.txt:5"] == list(capture.unread_evidence)
