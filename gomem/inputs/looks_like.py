@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.errors import excerpt
 from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.by_state import counts_by_state
-from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, crash_of
+from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, asked_words, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kubernetes import described
 from gomem.inputs.machine import of_the_machine
@@ -58,6 +58,10 @@ _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 _GROWS_AGAIN = (
     "it does not say who held it; capture the next run while it grows: "
     "gomem capture PID --every 10s -o DIR"
+)
+_LENGTH_FIRST = (
+    "find where the length of that object comes from; if it is a usual one, capture the next run "
+    "while it grows: gomem capture PID --every 10s -o DIR"
 )
 _FRAME = re.compile(
     rb"^([\w.-]{1,200}(?:/[\w.-]{1,100}){0,20}[\w.*()]{1,100})\((?:0x|\{|\.)", re.MULTILINE
@@ -181,11 +185,10 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     if crash is None or crash.why != OUT_OF_MEMORY:
         return None
     what: str = "what a Go program printed as it ran out of memory"
-    if crash.asked_bytes is not None:
-        what = text("{}, asking for {}", what, Bytes(crash.asked_bytes))
-    if crash.in_use_bytes is not None:
-        what = text("{} with {} in use", what, Bytes(crash.in_use_bytes))
-    return Resemblance(what, _GROWS_AGAIN, is_evidence=True)
+    if asked := asked_words(crash):
+        what = text("{}, {}", what, asked)
+    way_out = _LENGTH_FIRST if crash.is_one_object else _GROWS_AGAIN
+    return Resemblance(what, way_out, is_evidence=True)
 
 
 def _overflow(crash: Crash, head: bytes) -> Resemblance:
