@@ -22,6 +22,7 @@ from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, asked_w
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kubernetes import described
 from gomem.inputs.machine import of_the_machine
+from gomem.inputs.markdown import FENCE
 from gomem.inputs.memstats.cut_classes import cut_size_classes
 from gomem.inputs.mentions import mentioned
 from gomem.inputs.metrics.page import families_of, is_page
@@ -31,7 +32,7 @@ from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.sched_trace import schedule_words
 from gomem.inputs.size_series import series_of_sizes
 from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
-from gomem.inputs.unwrap import FENCE, plain_texts
+from gomem.inputs.unwrap import plain_texts
 from gomem.sources.packaged import text_beside
 from gomem.text import Bytes, File, Function, Quoted, Text, text
 from gomem.units import KIB

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.markdown import without_links, without_markup
+from gomem.inputs.markdown import FENCE, without_links, without_markup
 from gomem.inputs.wrappers import (
     json_object,
     message_of,
@@ -62,9 +62,6 @@ CHARACTERS = (
 CURLED = re.compile(rb"\xe2\x80[\x9c\x9d]")  # quotation marks of word processors
 COLOUR = re.compile(rb"\x1b\[[0-9;]*[mK]")
 QUOTE = re.compile(rb" {0,3}> ?")
-FENCE = re.compile(
-    rb"\s*(?:`{3,}|~{3,})[^`]*|\s*\{(?:code|noformat)(?::[^{}\n]{0,200})?\}\s*|\s*\[/?code\]\s*"
-)
 # HTML tags alone, or with a heading: `<details><summary>pmap 7</summary><pre>`.
 HEAD = re.compile(rb"heap profile: *\d+: *\d+ \[|(?:goroutine|threadcreate) profile: total \d+")
 TAG = re.compile(

@@ -38,6 +38,7 @@ FORMS = (
     "memstats-in-words/psql.txt",
     "memstats-in-words/rcrowley.log",
     "memstats-in-words/show-stats.txt",
+    "memstats-in-words/spew.txt",
     "memstats-in-words/variables.txt",
     "pprof-tables/top.txt",
     "pprof-tables/list.txt",

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.json_text import first_value, is_json, whole_number
+from gomem.inputs.json_text import first_value, is_json, is_json_alone, whole_number
 from gomem.inputs.memstats.columns import heads_of_tables, rows_apart
 from gomem.inputs.memstats.field_names import COUNTS, FIELDS, NAMES, PAIRS, squeezed
 from gomem.inputs.memstats.goroutine_counts import GOROUTINES
@@ -148,7 +148,7 @@ def has_more_in_words(data: bytes) -> bool:
 
 def _may_be_json(data: bytes) -> bool:
     """Whether a text is not JSON, or a JSON object that has the fields itself."""
-    known, value = first_value(data) if is_json(data) else (False, None)
+    known, value = first_value(data) if is_json_alone(data) else (False, None)
     if not known:
         return True
     names = {FIELDS.get(squeezed(str(key))) for key in value} if isinstance(value, dict) else {}

@@ -7,6 +7,7 @@ Rewritten    A table whose columns are fields, see `columns`.
              `MemStats.Sys: 8.0MB`, with the name of the struct.
              Short names (`Idle: n`), if at least two lines have the same ones.
              `5 MB  5120 KB  5242880 B`, the same number in three units: the exact one stays.
+             `Alloc: (uint64) 50417768`, with the types that spew prints.
 Removed      HTML tags, and lists whose entries have names of fields.
 Line numbers do not change.
 """
@@ -39,6 +40,7 @@ _TWICE = re.compile(
     rb"(?:[ \t(=/|~,]{1,8}\d[\d.]* ?[KMGT]i?B(?![A-Za-z])){0,3}"
     rb"[ \t(=/|~,]{1,8}(?P<exact>\d+) ?(?:B|bytes)\b"
 )
+_TYPED = re.compile(rb"(?<=: )\((?:u?int(?:32|64)|float64)\) (?=[0-9])")
 _STRUCT = re.compile(rb"\bMemStats\.(?=[A-Z])", re.IGNORECASE)
 
 
@@ -51,7 +53,7 @@ def plain_words(data: bytes) -> bytes:
     plain = _INFLUX.sub(lambda line: _WHOLE.sub(rb"\1", line[0]), plain)
     plain = _LOGGED.sub(rb"HeapAlloc=\1", plain)
     plain = with_plain_names(plain)
-    plain = _TWICE.sub(_exact, plain)
+    plain = _TYPED.sub(b"", _TWICE.sub(_exact, plain))
     plain = _with_long_names(_STRUCT.sub(b"", plain))
     return _RINGS.sub(lambda found: b"\n" * found[0].count(b"\n"), plain)
 

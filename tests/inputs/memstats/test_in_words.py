@@ -40,6 +40,7 @@ FIELDS = {  # how many of each text, and what its sizes are rounded to at most
     "rcrowley.json": (6, 0),
     "rcrowley.log": (6, 0),
     "show-stats.txt": (13, 0),
+    "spew.txt": (16, 0),
     "statsd.txt": (6, 0),
     "two-lines.txt": (8, MIB),
     "variables.txt": (7, 0),
