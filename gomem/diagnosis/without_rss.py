@@ -116,7 +116,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     }
     if not profiles:
         return None
-    first, *_, last = (*profiles, *profiles)
+    first, last = next(iter(profiles)), next(reversed(profiles))
     before, profile = profiles[first], profiles[last]
     total, earlier = profile.total(IN_USE), before.total(IN_USE)
     has_several = len(profiles) > 1
