@@ -19,16 +19,16 @@ from gomem.inputs.environ.parse import (
     settings_in_commands,
     settings_named,
 )
-from gomem.inputs.json_text import is_json
+from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.machine import lines_of_the_machine
-from gomem.inputs.markdown import without_open_bold
+from gomem.inputs.markdown import FENCE, without_open_bold
 from gomem.inputs.mem_info import lines_of_mem_info
 from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import lines_of_processes
-from gomem.inputs.unwrap import FENCE, NAMED, PROMPT, QUOTE, TAG, plain_characters
+from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source
 from gomem.units import is_digits
 
@@ -130,7 +130,7 @@ class _Stretch:
 def pasted_parts(source: Source) -> list[Source]:
     """Return the artefacts pasted into one text; empty if it is one artefact, or none."""
     data = source.data
-    if len(data) > MAX_BYTES or b"\0" in data or is_json(data) or not data.strip():
+    if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data) or not data.strip():
         return []
     lines = without_open_bold(_unquoted(plain_characters(data).split(b"\n")))
     stretches = list(_stretches(lines))
@@ -160,7 +160,7 @@ def pasted_parts(source: Source) -> list[Source]:
 def sizes_in_sentences(source: Source) -> tuple[str, ...]:
     """Return sizes that no parser reads: in prose, such as `1.2 GB`, and sums of a script."""
     data = source.data
-    if len(data) > MAX_BYTES or b"\0" in data or is_json(data):
+    if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data):
         return ()
     lines = _unquoted(plain_characters(data).split(b"\n"))
     written = (lines[place] for place in sorted(_prose(lines)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, SMAPS
-from gomem.inputs.system import FREEBSD, MACOS, WASM
+from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, MEMSTATS, SMAPS
+from gomem.inputs.system import FREEBSD, MACOS, TINYGO, WASM
 from gomem.text import Command, File, Text, joined, text
 
 if TYPE_CHECKING:
@@ -21,12 +21,17 @@ _IN_A_MODULE = (
     "A WebAssembly module has no /proc and serves no profiles: log its MemStats for longer, and "
     "compare Sys with the memory that its host shows."
 )
+_IN_TINYGO = (
+    "TinyGo serves no profiles: log its MemStats after runtime.GC() for longer. Only a HeapInuse "
+    "that rises there is retained."
+)
 _PLAIN = re.compile(r"[\w./:@%+,-]*")  # needs no quotes in a shell
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
 CAPTURE = Command("gomem capture PID -o DIR --every 30s --for 10m")
 TAKE_SMAPS = Command(SMAPS.command())
 TAKE_GC_LOG = Command(GC_LOG.command())
+TAKE_MEMSTATS = Command(MEMSTATS.command())
 TAKE_HEAP_PROFILE = Command(HEAP_PROFILE.command())
 TAKE_GOROUTINES = Command(GOROUTINES.command())
 TAKE_STACKS = Command(f"curl -s '{PPROF}/goroutine?debug=2' > goroutines.txt")
@@ -38,6 +43,8 @@ def see_resident(system: str) -> Text:
     """Return how to see resident memory, and Go's part of it, on a system without /proc."""
     if system == WASM:
         return Text(_IN_A_MODULE)
+    if system == TINYGO:
+        return Text(_IN_TINYGO)
     command = _MAPPINGS_ON.get(system)
     words = "See what is resident: {}."
     first = text(words, Command(command)) if command else Text(_BY_VMMAP)

@@ -77,6 +77,13 @@ class Thresholds:
             Transport keeps a hundred at most, unless it is told to keep more.
         excerpt_goroutines: Goroutines in a dump of stacks, up to which it is an excerpt that shows
             an example, if main.main is not among them.
+        huge_object_bytes: A single object that a program asked for as it ran out of memory, from
+            which its length is to be checked first: usual buffers are smaller.
+        huge_object_share: The same, as a share of the heap in use, if that is known: what is
+            retained is more, otherwise.
+        kept_live_share: Share of what Go has of the OS, up to which HeapAlloc is small beside it:
+            then the question is what the runtime keeps, not what the program retains.
+        kept_bytes: The least that Go has of the OS for that question: less is any program's own.
         leaked_share: Share of RSS that goroutines hold that can never run again, to be critical;
             as many as goroutine_count are, too.
         goroutine_growth_ratio: The same, as a multiple of the first; how they came says more.
@@ -225,6 +232,10 @@ class Thresholds:
     goroutine_waits: int = 5
     connection_pairs: int = 300
     excerpt_goroutines: int = 2
+    huge_object_bytes: int = 64 * MIB
+    huge_object_share: float = 0.25
+    kept_live_share: float = 0.25
+    kept_bytes: int = 64 * MIB
     leaked_share: float = 0.25
     goroutine_growth_ratio: float = 1.5
     one_each_ratio: float = 1.4

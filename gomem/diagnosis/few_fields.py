@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, TAKE_SMAPS
+from gomem.causes.commands import (
+    TAKE_GOROUTINES,
+    TAKE_HEAP_PROFILE,
+    TAKE_MEMSTATS,
+    TAKE_SMAPS,
+)
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.releases import Fact
 from gomem.text import Bytes, Count, MomentName, Seconds, Text, joined, text
@@ -38,6 +43,17 @@ WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 WHAT_NEXT = text(
     "See what retains the heap: {}. See what is in RSS: {}.", TAKE_HEAP_PROFILE, TAKE_SMAPS
 )
+SEE_IDLE = text(
+    "See how much of the heap the runtime freed and keeps (HeapIdle, HeapReleased): {}. See what "
+    "is in RSS: {}.",
+    TAKE_MEMSTATS,
+    TAKE_SMAPS,
+)
+SEE_KEPT = text(
+    "See how much of the idle heap is still in RSS: {}. To return it at once, call "
+    "debug.FreeOSMemory().",
+    TAKE_SMAPS,
+)
 
 
 def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -50,15 +66,28 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     low = _swings_down_to(known[level].astype(float).tolist(), diagnosis.thresholds.rise_ratio)
     grew = low is None and diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
     of_sys = Text() if level == "Sys" else _of_sys(last, diagnosis.capture)
-    step = _step_of(diagnosis.capture, level)
+    rounding = _step_of(diagnosis.capture, level)
+    step = WHAT_NEXT if grew else _next_step(diagnosis, last)
     swings = Text()
     if low is not None:
         words = "Since its first peak it has moved between {} and {}: the GC frees what is above."
         swings = text(words, Bytes(int(low)), Bytes(int(known[level].max())))
-    of_level = _of_level(known, level, step)
+    of_level = _of_level(known, level, rounding)
     counts = _of_a_page(diagnosis, last)
     sentences = (of_level, swings, _of_idle(last), of_sys, counts, one_reading(diagnosis))
-    return joined(" ", filter(None, sentences)), grew, WHAT_NEXT
+    return joined(" ", filter(None, sentences)), grew, step
+
+
+def _next_step(diagnosis: Diagnosis, last: pd.Series) -> Text:
+    """What to measure next: what the runtime keeps, if the live heap is small beside Sys."""
+    of_go, limits = _most_of_go(last), diagnosis.thresholds
+    if of_go is None or pd.isna(last["HeapAlloc"]):
+        return WHAT_NEXT
+    is_small = last["HeapAlloc"] <= limits.kept_live_share * of_go[0]
+    if not is_small or of_go[0] < limits.kept_bytes:
+        return WHAT_NEXT
+    is_known = pd.notna(last["HeapReleased"]) and pd.notna(last[["HeapIdle", "HeapInuse"]]).any()
+    return SEE_KEPT if is_known else SEE_IDLE
 
 
 def _of_a_page(diagnosis: Diagnosis, last: pd.Series) -> Text:

@@ -10,7 +10,7 @@ import pandas as pd
 from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
 from gomem.facts.goroutines import GOROUTINE, LEAKS
-from gomem.inputs.goroutines.crash import DEADLOCK, STACK_OVERFLOW
+from gomem.inputs.goroutines.crash import ALLOCATING, DEADLOCK, STACK_OVERFLOW, asked_words
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.processes.other_systems import AT_COMMIT_LIMIT
 from gomem.text import Age, Bytes, Command, Count, Function, Quoted, Text, joined, text
@@ -37,6 +37,10 @@ _BUILD_LESS = text(
     Command("go build -p 1 ./..."),
 )
 _END_RECURSION = Text("Find what should end the recursion: the frames that repeat are its cycle.")
+_CHECK_LENGTH = Text(
+    "Find where the length of that object comes from, and limit it: a length that was read from "
+    "input, or a buffer that takes a whole file."
+)
 WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 ANYTHING = text(
     "Collect smaps, MemStats and a heap profile at one time: {}.",
@@ -99,6 +103,8 @@ def _step_of(diagnosis: Diagnosis) -> Text:
         return _END_RECURSION
     if _is_a_build(diagnosis):
         return _BUILD_LESS
+    if crash is not None and _is_huge(diagnosis, crash):
+        return _CHECK_LENGTH
     return _THE_WHOLE_DUMP if _is_excerpt(diagnosis) else NO_BYTES
 
 
@@ -168,7 +174,9 @@ def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     said = _crash_words(diagnosis)
     crash = _crash_of(diagnosis)
     is_overflow = crash is not None and crash.why == STACK_OVERFLOW
-    return (said, False, _END_RECURSION if is_overflow else ANYTHING) if said else None
+    is_huge = crash is not None and _is_huge(diagnosis, crash)
+    step = _END_RECURSION if is_overflow else _CHECK_LENGTH if is_huge else ANYTHING
+    return (said, False, step) if said else None
 
 
 def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -221,16 +229,23 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
         return _overflow_words(diagnosis, crash)
     if crash.why == DEADLOCK:
         return Text("The runtime declared a deadlock: no goroutine could run any more.")
-    asked = Text()
-    if crash.asked_bytes is not None:
-        asked = text(", asking for {}", Bytes(crash.asked_bytes))
-    if crash.in_use_bytes is not None:
-        asked = text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
+    asked = asked_words(crash)
+    if crash.why == ALLOCATING:
+        return text("The goroutine that is running was {}.", asked)
     if crash.building:
         words = "The Go compiler ran out of memory{} as it built {}: no program of yours ran."
-        return text(words, asked, Quoted(crash.building))
-    said = text("The program ran out of memory{}.", asked)
+        return text(words, text(", {}", asked) if asked else "", Quoted(crash.building))
+    said = text("The program ran out of memory{}.", text(", {}", asked) if asked else "")
     return text("{} {}.", said, AT_COMMIT_LIMIT) if crash.is_at_commit_limit else said
+
+
+def _is_huge(diagnosis: Diagnosis, crash: Crash) -> bool:
+    """Whether a single object was too large, rather than what the program retained."""
+    size, limits = crash.asked_bytes, diagnosis.thresholds
+    if not crash.is_one_object or size is None:
+        return False
+    least = limits.huge_object_share * (crash.in_use_bytes or 0)
+    return size >= max(limits.huge_object_bytes, least)
 
 
 def _overflow_words(diagnosis: Diagnosis, crash: Crash) -> Text:

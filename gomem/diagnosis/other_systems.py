@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.commands import PPROF, see_resident
-from gomem.inputs.system import FREEBSD, WASM
+from gomem.inputs.system import FREEBSD, TINYGO, WASM
 from gomem.releases import Fact
 from gomem.text import Bytes, Text, text
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 LINUX_ALONE = ("/proc/", "gomem capture PID")  # words of steps that work only on Linux
+WITHOUT_PROFILES = frozenset({TINYGO, WASM})
 MIN_RELEASED_SHARE = 0.2  # of RSS: smaller amounts are not mentioned
 MIN_EXPLAINED, MAX_EXPLAINED = 0.8, 1.25  # (RSS - (Sys - HeapReleased)) / HeapReleased
 
 
 def step_on(system: str, step: str) -> str:
     """Adapt a next step to the system."""
-    if system == WASM and PPROF in step:
+    if system in WITHOUT_PROFILES and PPROF in step:
         return see_resident(system)
     if not system or not any(word in step for word in LINUX_ALONE):
         return step

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.references import roots
 from gomem.capture.release import are_no_gos
-from gomem.causes.commands import TAKE_HEAP_PROFILE, with_files
+from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import known_sites
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.profiles import IN_USE, UNSAID
@@ -45,6 +45,7 @@ _UNSAID_USE = (
 NAMED = 3  # functions and roots
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
+OBJECTS, LEAST_ALIKE = "inuse_objects", 2
 DEFAULT_RATE = 512 << 10  # of heap profiles, in bytes
 SINGLE = 1 / 16  # a value this much above the rate is still one sample of a small object
 # init runs once and allocates a package's variables; a method of this name does not count.
@@ -281,6 +282,30 @@ def with_the_profile(profile: Profile) -> Text:
     return text(
         "Read the profile itself, which has stacks and the precision of each number: {}.", command
     )
+
+
+def alike_words(profile: Profile) -> Text:
+    """The size of the objects of a lone record, if each is as large as the sampling rate."""
+    if len(profile.columns.value) != 1 or OBJECTS not in profile.sample_type_names:
+        return Text()
+    count, size = profile.total(OBJECTS), profile.total(IN_USE)
+    if count < LEAST_ALIKE or size < count * DEFAULT_RATE:
+        return Text()
+    return text("They are {}, {} each on average.", Count(count, "object"), Bytes(size // count))
+
+
+WHO_HOLDS = text(
+    "See which goroutines may hold them: {}. See what else is live: {}.",
+    TAKE_GOROUTINES,
+    TAKE_HEAP_PROFILE,
+)
+
+
+def step_after_heap(profile: Profile) -> Text:
+    """What to take next for a printed profile or a lone record; empty for any other."""
+    if profile.printed is not None:
+        return with_the_profile(profile)
+    return WHO_HOLDS if alike_words(profile) else Text()
 
 
 WHO_ALLOCATED = text("See which functions allocated the retained memory: {}.", TAKE_HEAP_PROFILE)

@@ -40,10 +40,12 @@ from gomem.diagnosis.pasted_profiles import (
     MOSTLY,
     WHO_ALLOCATED,
     WORTH_NAMING,
+    alike_words,
     amount,
     held_words,
     part_words,
     pasted_words,
+    step_after_heap,
     table_words,
     told_total,
     with_the_profile,
@@ -114,8 +116,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     }
     if not profiles:
         return None
-    moments = list(profiles)
-    first, last = moments[0], moments[-1]
+    first, last = next(iter(profiles)), next(reversed(profiles))
     before, profile = profiles[first], profiles[last]
     total, earlier = profile.total(IN_USE), before.total(IN_USE)
     has_several = len(profiles) > 1
@@ -123,8 +124,8 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     since = text(", and {} at {}", Bytes(earlier), MomentName(first)) if has_several else ""
     sentence = text("{}{}{}.", _in_use(profile, total), at, since)
     grew = diagnosis.thresholds.has_grown(earlier, total)
-    said = joined(" ", filter(None, (sentence, who_holds(diagnosis, last))))
-    return said, grew, SMAPS_TOO if profile.printed is None else with_the_profile(profile)
+    said = (sentence, who_holds(diagnosis, last), alike_words(profile))
+    return joined(" ", filter(None, said)), grew, step_after_heap(profile) or SMAPS_TOO
 
 
 def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -20,6 +20,7 @@ INTEGER_DIGITS = 300  # fits a float, too; Python refuses to parse more than 4 3
 
 
 PIECE = 1 << 14  # length of the first piece in which the end of a value is searched
+MOST_VALUES = 100  # after so many, a text is a log of JSON
 MOST_TOLD = 1000  # maximum number of broken places reported for a text
 LONGEST_WORD = 16  # the longest token that a cut can break: `-Infinity`, an escape
 UNTERMINATED = "Unterminated string"
@@ -61,6 +62,25 @@ def is_one_value(data: bytes) -> bool:
     except (json.JSONDecodeError, RecursionError):
         return False
     return _skip_blank(text, end) == len(text)
+
+
+def is_json_alone(data: bytes) -> bool:
+    """Whether a text is JSON to its end, whole or cut: a paste can go on with other evidence."""
+    if not is_json(data):
+        return False
+    text = data.decode("utf-8-sig", "replace")
+    place = _skip_blank(text, 0)
+    for _ in range(MOST_VALUES):
+        if place == len(text):
+            return True
+        if text[place] not in "{[" or NOT_JSON.match(text[place : place + 200].encode()):
+            return False
+        try:
+            _, end = _decoded(text, place, DECODER)
+        except (json.JSONDecodeError, RecursionError):
+            return True
+        place = _skip_blank(text, end)
+    return True
 
 
 def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:

@@ -19,10 +19,11 @@ from gomem.errors import excerpt
 from gomem.inputs.cadvisor import memory_of_containers
 from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.by_state import counts_by_state
-from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, crash_of
+from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, asked_words, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kubernetes import described, evicted
 from gomem.inputs.machine import of_the_machine
+from gomem.inputs.markdown import FENCE
 from gomem.inputs.mem_info import of_the_kernel
 from gomem.inputs.memstats.cut_classes import cut_size_classes
 from gomem.inputs.mentions import mentioned
@@ -50,7 +51,7 @@ from gomem.inputs.smaps.numa import pages_by_node
 from gomem.inputs.smaps.pmap_totals import totals_of_pmap
 from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
 from gomem.inputs.smaps.summed import sums_of_smaps
-from gomem.inputs.unwrap import FENCE, plain_texts
+from gomem.inputs.unwrap import plain_texts
 from gomem.sources.packaged import text_beside
 from gomem.text import Bytes, File, Function, Quoted, Text, text
 from gomem.units import KIB
@@ -77,6 +78,10 @@ _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 _GROWS_AGAIN = (
     "it does not say who held it; capture the next run while it grows: "
     "gomem capture PID --every 10s -o DIR"
+)
+_LENGTH_FIRST = (
+    "find where the length of that object comes from; if it is a usual one, capture the next run "
+    "while it grows: gomem capture PID --every 10s -o DIR"
 )
 _FRAME = re.compile(
     rb"^([\w.-]{1,200}(?:/[\w.-]{1,100}){0,20}[\w.*()]{1,100})\((?:0x|\{|\.)", re.MULTILINE
@@ -200,13 +205,12 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     if crash is None or crash.why != OUT_OF_MEMORY:
         return None
     what: str = "what a Go program printed as it ran out of memory"
-    if crash.asked_bytes is not None:
-        what = text("{}, asking for {}", what, Bytes(crash.asked_bytes))
-    if crash.in_use_bytes is not None:
-        what = text("{} with {} in use", what, Bytes(crash.in_use_bytes))
+    if asked := asked_words(crash):
+        what = text("{}, {}", what, asked)
     if crash.is_at_commit_limit:
         return Resemblance(text("{}; {}", what, AT_COMMIT_LIMIT), ASK_WINDOWS, is_evidence=True)
-    return Resemblance(what, _GROWS_AGAIN, is_evidence=True)
+    way_out = _LENGTH_FIRST if crash.is_one_object else _GROWS_AGAIN
+    return Resemblance(what, way_out, is_evidence=True)
 
 
 def _overflow(crash: Crash, head: bytes) -> Resemblance:

@@ -23,6 +23,10 @@ _CODE = re.compile(rb"(?<!`)`++([^`\n]++)`++")
 _BULLET = re.compile(rb"^\s*(?:[-*+]|\d{1,2}\.) (?=\S)")
 _PRE = re.compile(rb"^\s*(?:<(?:pre|code)>){1,2}|(?:</(?:pre|code|details|p)>){1,4}\s*$")
 _ESCAPE = re.compile(rb"\\([\\`*_{}\[\]<>()#+.!|~-])")
+# A line that begins or ends a block, in Markdown, Jira or a forum.
+FENCE = re.compile(
+    rb"\s*(?:`{3,}|~{3,})[^`]*|\s*\{(?:code|noformat)(?::[^{}\n]{0,200})?\}\s*|\s*\[/?code\]\s*"
+)
 _ROW = re.compile(rb"\s*\|.*\|\s*")
 RULE = re.compile(rb"\s*+\|?+(?:\s*+:?-{2,}+:?\s*+\|)++(?:\s*+:?-{2,}+:?\s*+)?")
 _IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum|cum%")

@@ -7,6 +7,7 @@ Cgroups       `memory.current was 2048086016, active_file was 1942446080`
 Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
 Limits        `3.2 GiB of its 4 GiB limit`, see `used_of_limit`
 RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence
+JSON          `"totalAllocatedMemory": 493.16`, a program's own keys
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
 Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
 Kills         `the pod is OOMKilled`
@@ -87,12 +88,19 @@ _GO_METRIC = re.compile(
     rb"(?<![\w.])(go_memstats_\w{1,40}_bytes)\b[`*]{0,3} ?(?:\(([a-z][^()\n\d]{2,40})\)"
     rb"|(?:is|are|stays|keeps|remains) ([a-z][a-z ]{2,30}))"
 )
+_JSON_KEY = re.compile(
+    rb"\"(\w{0,40}(?:[aA]lloc|[mM]emory|[hH]eap|[rR]ss)\w{0,40})\"\s{0,9}:\s{0,9}"
+    rb"(\d[\d.]{0,20})[ \t]{0,9}[,}\r\n]"
+)
 _KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
 _ASK_CAPTURE = "gomem capture PID -o DIR records what the process uses, and what for"
 _ASK_LIMIT = (
     "docker stats --no-stream or kubectl top pod --containers prints it, "
     "gomem capture PID -o DIR says what it is used for"
+)
+_ASK_MEMSTATS = (
+    "gomem reads MemStats, whose units are known: curl -s http://HOST:PORT/debug/vars > vars.json"
 )
 _ASK_STAT = "gomem reads the cgroup's memory.stat, whose anon is what no page cache explains"
 _ASK_PAGE = "gomem reads the whole page, at two times: curl -s http://HOST:PORT/metrics > 1.prom"
@@ -152,7 +160,21 @@ def _mentions(head: bytes) -> Iterator[Mention]:
             bench, Text("gomem compare OLD.txt NEW.txt reads what go test -bench printed")
         )
     yield from _of_cgroup(head)
+    if keys := dict(_JSON_KEY.findall(head)):
+        yield _of_json(keys)
     yield from _of_sizes(head)
+
+
+def _of_json(keys: dict[bytes, bytes]) -> Mention:
+    """Name the sizes in a program's own JSON; only those of Go's own names have a known unit."""
+    sizes = [text("{} {}", Quoted(_decoded(key)), _decoded(keys[key])) for key in keys]
+    words = "it has JSON with a program's own sizes ({}), whose unit is unknown"
+    said = text(words, joined(", ", sizes[:NAMED]))
+    total = next((key for key in keys if key.lower().startswith(b"total")), None)
+    if total is not None:
+        words = "{}; a total like {} counts since the start, so it rises without any leak"
+        said = text(words, said, Quoted(_decoded(total)))
+    return Mention(said, Text(_ASK_MEMSTATS))
 
 
 def _where_and_how_many(counted: re.Match[bytes]) -> tuple[bool, int]:

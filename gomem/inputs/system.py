@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 
 FREEBSD, WINDOWS, MACOS, WASM = "FreeBSD", "Windows", "macOS", "WebAssembly"
+TINYGO = "TinyGo"  # another compiler and runtime, wherever it runs
+_BY_TINYGO = re.compile(rb"\btinygo\b", re.IGNORECASE)
 _NAMED = {
     FREEBSD: re.compile(
         rb"\bFreeBSD\b|\bfreebsd[/-](?:amd64|arm64|386)\b|^goos: freebsd"
@@ -34,7 +36,9 @@ HEAD_BYTES = 1 << 16
 
 
 def system_of(data: bytes) -> str:
-    """Return the one system that a text names; empty if none, several, or Linux."""
+    """Return the one system that a text names, or TinyGo; empty if none, several, or Linux."""
     head = data[:HEAD_BYTES]
+    if _BY_TINYGO.search(head):
+        return TINYGO
     found = [name for name, form in _NAMED.items() if form.search(head)]
     return found[0] if len(found) == 1 and _LINUX.search(head) is None else ""

@@ -6,7 +6,7 @@ and the rest is examined again:
 Characters   a byte order mark, CRLF, non-breaking spaces, `&gt;`, terminal colours
 Records      Docker's, journald's, and those of `go test -json`, whose Output is joined
 Prefixes     the stamps and names that log collectors put before each line, see `wrappers`
-Fences       lines of ``` or ~~~ around it, with prose outside
+Fences       lines of ``` or ~~~ around it, or Jira's `{code}` and `{noformat}`, with prose outside
 Quotes       `> ` before each line
 Indentation  shared by all lines
 A shell      the prompt and command before it, and the next prompt after it
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.markdown import without_links, without_markup
+from gomem.inputs.markdown import FENCE, without_links, without_markup
 from gomem.inputs.wrappers import (
     json_object,
     message_of,
@@ -62,7 +62,6 @@ CHARACTERS = (
 CURLED = re.compile(rb"\xe2\x80[\x9c\x9d]")  # quotation marks of word processors
 COLOUR = re.compile(rb"\x1b\[[0-9;]*[mK]")
 QUOTE = re.compile(rb" {0,3}> ?")
-FENCE = re.compile(rb"\s*(?:`{3,}|~{3,})[^`]*")
 # HTML tags alone, or with a heading: `<details><summary>pmap 7</summary><pre>`.
 HEAD = re.compile(rb"heap profile: *\d+: *\d+ \[|(?:goroutine|threadcreate) profile: total \d+")
 TAG = re.compile(
@@ -84,7 +83,7 @@ PROMPT = re.compile(
 )  # fmt: skip
 NAMED = rb"==> [^\n]{1,500} <=="  # file names as printed by head and tail
 COMMAND = re.compile(rb"\s*" + _COMMAND + rb"|" + NAMED)
-MARKS = re.compile(rb"[$#%>`~\xe2]")  # every line added by a shell or fence has one of them
+MARKS = re.compile(rb"[$#%>`~\xe2{]|\[/?c")  # every line added by a shell or fence has one of them
 
 _UNREAD = "what follows another command is not read here; save it to a file of its own"
 

@@ -23,6 +23,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.markdown import FENCE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -137,7 +139,7 @@ def unwrapped_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterat
 def _json_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[StoredLine]:
     key, clock = JSON_KEYS[wrapper]
     for number, line in stored:
-        if not line.strip():
+        if not line.strip() or FENCE.fullmatch(line.rstrip()):
             continue
         record = json_object(line)
         text = None if record is None else message_of(record.get(key))

@@ -32,6 +32,14 @@ FORMS = (
     "kernel/memory.stat",
     "memstats-in-words/print-mem-usage.log",
     "memstats-in-words/one-a-line.txt",
+    "memstats-in-words/field-value.txt",
+    "memstats-in-words/gauges.json",
+    "memstats-in-words/labelled.txt",
+    "memstats-in-words/psql.txt",
+    "memstats-in-words/rcrowley.log",
+    "memstats-in-words/show-stats.txt",
+    "memstats-in-words/spew.txt",
+    "memstats-in-words/variables.txt",
     "pprof-tables/top.txt",
     "pprof-tables/list.txt",
     "goroutines/go1.27.1-dump.txt",
@@ -70,6 +78,18 @@ WAYS = {
     "a task of docker": each("shop_api.1.q8zk2l9xv0a3@node-7    | "),
     "Talos": each("10.5.0.2: kern:    info: [2026-11-20T03:53:49.470512345Z]: "),
     "a prefix of nobody known": each("[node-3] app INFO 7f3a: "),
+    "four blanks": each("    "),
+    "journald": each("Nov 20 03:53:49 node-3 api[12]: "),
+    "compose": each("api-1  | "),
+    "CRI": each("2026-11-20T03:53:49.470512345Z stderr F "),
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "colours": each("\x1b[36m\x1b[0m"),
+    "hard blanks": lambda text: text.replace("  ", "\xa0 "),
+    "HTML": lambda text: text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+    "tabs lost": lambda text: text.expandtabs(8),
+    "folded": lambda text: f"<details>\n<summary>all</summary>\n\n```\n{text}```\n\n</details>\n",
+    "Jira": lambda text: f"{{code:title=out|borderStyle=solid}}\n{text}{{code}}\n",
+    "Jira, unformatted": lambda text: f"{{noformat}}\n{text}{{noformat}}\n",
 }
 
 
@@ -80,8 +100,17 @@ def frame_of(data):
     return kind.name, frame.drop(columns=WHERE, errors="ignore")
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("form", FORMS)
+# Columns of the kernel's tables stand by their width, which these ways change.
+ALIGNED = {"HTML", "hard blanks"}
+QUOTED = [
+    (form, way)
+    for form in FORMS
+    for way in WAYS
+    if not (form.startswith("kernel/") and way in ALIGNED)
+]
+
+
+@pytest.mark.parametrize(("form", "way"), QUOTED)
 def test_a_form_says_the_same_however_it_is_quoted(form, way):
     text = (PASTED / form).read_text()
     kind, plain = frame_of(text.encode())

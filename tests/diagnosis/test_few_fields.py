@@ -101,3 +101,28 @@ def test_a_heap_that_swings_below_its_peak_has_not_grown(tmp_path):
 
     rising = diagnosed(tmp_path, "\n".join(peak.format(s, 690 - s) for s in (100, 300, 600)))
     assert "has moved between" not in f"{rising.verdict.sentence}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked"),
+    [
+        pytest.param("Alloc = 12 MiB Sys = 2311 MiB NumGC = 91", "HeapIdle", id="idle unknown"),
+        pytest.param(
+            "HeapAlloc=12582912 HeapIdle=2298478592 HeapReleased=0 Sys=2411724800",
+            "FreeOSMemory",
+            id="idle known",
+        ),
+        pytest.param("Alloc = 1200 MiB Sys = 2311 MiB NumGC = 91", "what retains", id="half live"),
+        pytest.param("Alloc = 1 MiB Sys = 12 MiB NumGC = 3", "what retains", id="small"),
+    ],
+)
+def test_where_little_is_live_the_next_step_asks_what_the_runtime_keeps(tmp_path, fields, asked):
+    assert asked in diagnosed(tmp_path, f"{fields}\n").verdict.next_step
+
+
+def test_tinygo_has_no_profiles_to_fetch(tmp_path):
+    line = "Alloc: 83968, TotalAlloc: 1891204, Sys: 131072, HeapIdle: 4096, HeapInuse: 126976\n"
+    step = diagnosed(tmp_path, f"Built with TinyGo 0.34:\n\n```\n{line}```\n").verdict.next_step
+
+    assert "TinyGo" in step
+    assert "/debug/pprof" not in step

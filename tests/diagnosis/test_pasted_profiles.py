@@ -314,3 +314,21 @@ def test_a_folder_of_windows_with_blanks_is_no_part_of_a_name(tmp_path):
     assert "Most is from kv.Marshal (100" in f"{said}"
     assert "kv.Marshal is called by api.(*codec).Marshal (100" in f"{said}"
     assert "Lab" not in f"{said}"
+
+
+@pytest.mark.parametrize(
+    ("record", "size", "step"),
+    [
+        ("57: 478150656 [912: 7650410496]", 8 << 20, "/goroutine"),
+        ("2: 300 [4: 600]", None, "smaps"),  # smaller than the sampling rate: how large is unknown
+    ],
+)
+def test_a_lone_record_of_large_objects_asks_who_holds_them(tmp_path, record, size, step):
+    path = tmp_path / "ticket.md"
+    frames = "#\t0x6a1c2e\texample.com/api/upload.newBuffer+0x2e\t/src/buffer.go:21\n"
+    path.write_text(f"These stay:\n```\n{record} @ 0x6a1c2f 0x471b20\n{frames}```\n")
+
+    said = gomem.diagnose(path).verdict
+
+    assert (size in [part.value for part in said.sentence.of(Bytes)]) == (size is not None)
+    assert step in said.next_step

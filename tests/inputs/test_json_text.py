@@ -10,6 +10,7 @@ from gomem.inputs.json_text import (
     describe_json,
     first_value,
     is_json,
+    is_json_alone,
     json_values,
     what_json_holds,
     whole_number,
@@ -163,3 +164,18 @@ def test_a_key_that_stands_twice_in_a_long_value_is_told_once():
 
     assert 1 == len(values)
     assert ["a stands more than once"] == [str(one.what).partition(":")[0] for one in damage]
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ('{"a": 1}', True),
+        ('{"a": 1}\n{"b": 2}\n', True),
+        ('{"a": 1}\n{"b": ', True),  # cut
+        ('{"a": 1}\n\nAlloc = 5 MiB\n', False),
+        ('{"a": 1}\n[12.345678] oom-kill: it\n', False),
+        ("Alloc = 5 MiB\n", False),
+    ],
+)
+def test_json_that_goes_on_with_other_text_is_not_alone(text, alone):
+    assert alone == is_json_alone(text.encode())

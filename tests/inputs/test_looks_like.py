@@ -127,12 +127,12 @@ CASES = [
     (b'{"annotations":{"list":[]},"panels":[]}', "a Grafana dashboard", "/metrics"),
     (
         b"fatal error: runtime: out of memory\n\nruntime.largeAlloc(0x100000000, 0x1)\n",
-        "as it ran out of memory, asking for 4 GiB",
+        "as it ran out of memory, asking for one object of 4 GiB",
         "gomem capture PID",
     ),
     (
         b"runtime: out of memory: cannot allocate 4194304-byte block (8388608 in use)\n",
-        "asking for 4 MiB with 8 MiB in use",
+        "asking for one object of 4 MiB with 8 MiB in use",
         "gomem capture PID",
     ),
     (b"", "an empty file", "again"),

@@ -34,6 +34,21 @@ from gomem.inputs.mentions import mentioned
             "VmPeak 18676 kB, which is address space", "VmRSS", id="status without RSS",
         ),
         pytest.param(
+            b'$ curl -s a:9 | jq\n{\n "up": 9,\n "usedMemory": 2.5,\n "totalAlloc": 93.6\n}\n',
+            "(usedMemory 2.5, totalAlloc 93.6), whose unit is unknown; a total like totalAlloc",
+            "/debug/vars", id="a program's own JSON",
+        ),
+        pytest.param(
+            b"Before:\n\n1000 5000 ns/op 200 B/op 8 allocs/op\n\n"
+            b"After:\n\n2000 4000 ns/op 100 B/op 6 allocs/op\n",
+            "from the first to the second: ns/op -20.0 %, B/op -50.0 %, allocs/op -25.0 %",
+            "gomem compare", id="results without names",
+        ),
+        pytest.param(
+            b"4000 ns/op 100 B/op 6 allocs/op\n" * 3,
+            "3 results of benchmarks without their names", "gomem compare", id="three results",
+        ),
+        pytest.param(
             b"goroutine NNN [chan send, 49 minutes]:\n 305 chan send  <- all\n  48 select\n",
             "305 in chan send, 48 in select", "goroutine?debug=2", id="goroutines by state",
         ),

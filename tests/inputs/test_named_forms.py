@@ -33,6 +33,7 @@ def named(data, name="ticket.md"):
         ("systemctl-status.txt", "swap: 20.5M), 2min 4s after its start", "no RSS"),
         ("windbg-summary.txt", "(<unknown> 499.625 MB, Image 42.316 MB, Stack 4.000 MB", "VMMap"),
         ("windbg-summary.txt", "MB, Heap 1.098 MB); Go's heap is among <unknown>", "heap.pb.gz"),
+        ("folded.txt", "do not say what their numbers count", "the profile that they were made"),
         ("jeprof.txt", "not Go's, 640.5 MB in all: store::BlockReader::Read 60 %", "malloc_stats"),
         ("jeprof.txt", "it takes a sample every 1 GiB allocated", "gomem reads Go programs"),
     ],

@@ -6,6 +6,7 @@ Lists         Before the change:
               - Parse: 296,105 ns/op, 4,232 B/op, 27 allocs/op
 Tables        | Parse | 1402 ns, 62 allocs | 659 ns, 9 allocs |
 No counts     BenchmarkParse-8    850 ns/op   160 B/op   2 allocs/op
+No names      1000   850 ns/op   160 B/op   2 allocs/op     twice: before and after a change
 Arrows        Parse-10   374.0 B/op  ->  326.0 B/op   -12.83% (p=0.000 n=20)
 """
 
@@ -15,6 +16,7 @@ import re
 
 from gomem.text import Count, Quoted, Text, joined, text
 
+TWO_SIDES = 2
 SHOWN = 4  # changes shown
 MEMORY = ("B/op", "allocs/op")  # units, the most informative on memory first
 _RESULT = re.compile(
@@ -26,6 +28,7 @@ _CELLS = re.compile(
 )
 _ARROW = re.compile(r"\s*(\S{1,80})\s+([0-9][^>\n]{1,60}?)\s*(?:->|→|=>)\s*([0-9][^\n]{1,100})")
 _NO_COUNT = re.compile(r"\s*Benchmark(\S{1,120})\s+([0-9][0-9.,]* ns/op\b.*)")
+_NO_NAME = re.compile(r"\s*(?:[0-9]{1,12}[ \t]+)?([0-9][0-9.,]* ns/op\b[^|\n]*)")
 _VALUE = re.compile(r"([0-9][0-9,]{0,20}(?:\.[0-9]+)?) ?(?:([A-Za-z]{1,6}/op)|(B|allocs))\b")
 _SIDE = re.compile(r"\W*(before|after|old|new)\b[^\n0-9/]{0,40}", re.IGNORECASE)
 _FIRST = frozenset({"before", "old"})
@@ -44,7 +47,7 @@ def bench_words(data: bytes) -> Text | None:
         elif (side := _SIDE.fullmatch(line)) is not None:
             is_first = side[1].lower() in _FIRST
     if not count:
-        return None
+        return _without_names(data)
     old, new = sides[True], sides[False]
     both = [key for key in old if key in new and key[1] in MEMORY]
     both.sort(key=lambda key: MEMORY.index(key[1]))
@@ -54,6 +57,28 @@ def bench_words(data: bytes) -> Text | None:
     said = joined(", ", each)
     words = "it lists {} of benchmarks in words of its own{}"
     return text(words, Count(count, "result"), text(", which say: {}", said) if each else "")
+
+
+def _without_names(data: bytes) -> Text | None:
+    """Summarise results without names; of two, the second is compared with the first."""
+    lines = data.decode("utf-8", "replace").split("\n")
+    rows = [row[1] for row in map(_NO_NAME.fullmatch, lines) if row is not None]
+    if not rows:
+        return None
+    said = Text()
+    if len(rows) == TWO_SIDES:
+        sides: Sides = {True: {}, False: {}}
+        for is_first, row in zip((True, False), rows, strict=True):
+            _take(sides[is_first], "", row)
+        old, new = sides[True], sides[False]
+        changes = (
+            f"{key[1]} {100 * (new[key] / old[key] - 1):+.1f} %"
+            for key in old
+            if key in new and old[key]
+        )
+        said = text("; from the first to the second: {}", ", ".join(changes))
+    words = "it lists {} of benchmarks without their names{}"
+    return text(words, Count(len(rows), "result"), said)
 
 
 def _take(side: dict[tuple[str, str], float], name: str, said: str) -> bool:

@@ -34,7 +34,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.unwrap import FENCE, plain_characters
+from gomem.inputs.markdown import FENCE
+from gomem.inputs.unwrap import plain_characters
 from gomem.text import Quoted, text
 
 if TYPE_CHECKING:

@@ -8,21 +8,32 @@ Quirks        Up to Go 1.15 large objects come from runtime.largeAlloc(size, …
               Without 32-bit addresses left it is `cannot map pages in arena address space`.
               `runtime: goroutine stack exceeds 1000000000-byte limit` comes before `fatal error:
               stack overflow`. A stack doubles, so it is at most half of the limit by then.
+              The goroutine that asked is `running`: below the runtime's frames is its caller.
 Pasted        after a prompt or inside backticks, often without the first line. Then only
-              runtime.throw called by runtime.sysMap shows the cause.
+              runtime.throw called by runtime.sysMap shows the cause, or a running goroutine whose
+              innermost frames wait on the system stack for a large object.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gomem.inputs.pprof.calls.names import in_standard_library
+from gomem.text import Bytes, Function, Text, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OUT_OF_MEMORY, DEADLOCK, STACK_OVERFLOW = "out of memory", "deadlock", "stack overflow"
+ALLOCATING = "allocating"  # a large object; the lines that say why it crashed are cut off
 _OUT_OF_MEMORY = re.compile(
     rb"^[\s`$#>]{0,8}(?:(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory"
     rb"|cannot map pages in arena address space|VirtualAlloc of)|fatal error: out of memory)"
     rb"|^runtime\.throw\([^\n]*\)\n[^\n]*\n(?:runtime\.sysMap|runtime\.sysMapOS"
-    rb"|runtime\.sysUsedOS|runtime\.\(\*mheap\)\.sysAlloc)\(",
+    rb"|runtime\.sysUsedOS|runtime\.\(\*mheap\)\.sysAlloc|runtime\.largeAlloc"
+    rb"|runtime\.\(\*mcache\)\.allocLarge)\(",
     re.MULTILINE,
 )
 _DEADLOCK = re.compile(
@@ -39,6 +50,14 @@ _ASKED = re.compile(
     rb"|runtime\.(?:largeAlloc|mallocgc)\(0x([0-9a-f]{1,12})[,)]"
     rb"|runtime\.\(\*mcache\)\.allocLarge\([^\n,]*, 0x([0-9a-f]{1,12})[,)]"
 )
+_WAITING_FOR_MEMORY = re.compile(
+    rb"^goroutine \d+ [^\n]*\[running[^\n]*\]:\nruntime\.systemstack_switch\([^\n]*\n[^\n]*\n"
+    rb"runtime\.(?:\(\*mheap\)\.alloc|mallocgc)\(",
+    re.MULTILINE,
+)
+_RUNNING = re.compile(rb"^goroutine \d+ [^\n]*\[running[^\n]*\]:\n", re.MULTILINE)
+_FRAME = re.compile(rb"^([^\s(][^\n]*?)\([^()\n]*\)$", re.MULTILINE)
+_ALLOCATES = (b"runtime.mallocgc", b"runtime.makeslice", b"runtime.growslice")
 # go build names the package before the output of its crashed compiler.
 _BUILDING = re.compile(
     rb"^# ([\w./@~+-]{1,300})\n(?:[^\n]{0,500}\n){0,3}?fatal error", re.MULTILINE
@@ -50,13 +69,16 @@ _COMMIT_LIMIT = re.compile(rb"VirtualAlloc of \d{1,18} bytes failed with errno ?
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """Why a program crashed: `OUT_OF_MEMORY`, `DEADLOCK` or `STACK_OVERFLOW`."""
+    """Why a program crashed: `OUT_OF_MEMORY`, `DEADLOCK`, `STACK_OVERFLOW` or `ALLOCATING`."""
 
     why: str
     asked_bytes: int | None = None  # requested when no memory was left
     in_use_bytes: int | None = None  # the heap in use at that time
     limit_bytes: int | None = None  # of the overflowed stack
     is_at_commit_limit: bool = False  # Windows' error 1455: RAM and paging file are all committed
+    is_one_object: bool = False  # whether a single object was requested, and its size is known
+    # The functions that requested it, innermost first, without the runtime's; empty if not shown.
+    callers: tuple[str, ...] = ()
     building: str = ""  # the package being compiled, if the compiler crashed
 
 
@@ -68,7 +90,8 @@ def crash_of(text: bytes) -> Crash | None:
         return Crash(STACK_OVERFLOW, limit_bytes=int(overflow[1]) if overflow[1] else None)
     found = _OUT_OF_MEMORY.search(text)
     if found is None:
-        return None
+        crash = _of_memory(text) if _WAITING_FOR_MEMORY.search(text) else Crash(ALLOCATING)
+        return replace(crash, why=ALLOCATING) if crash.is_one_object else None
     crash = replace(_of_memory(text), is_at_commit_limit=_COMMIT_LIMIT.search(text) is not None)
     building = _BUILDING.search(text, 0, found.end())
     if building is not None:
@@ -84,6 +107,42 @@ def _of_memory(text: bytes) -> Crash:
     if asked is None:
         return Crash(OUT_OF_MEMORY)
     decimal, in_use, by_windows, *hexadecimal = asked.groups()
-    if size := decimal or by_windows:
-        return Crash(OUT_OF_MEMORY, int(size), int(in_use) if in_use else None)
-    return Crash(OUT_OF_MEMORY, int(next(filter(None, hexadecimal)), 16))
+    if size := by_windows:
+        return Crash(OUT_OF_MEMORY, int(size))
+    size = int(decimal) if decimal else int(next(filter(None, hexadecimal)), 16)
+    in_use_bytes = int(in_use) if in_use else None
+    return Crash(OUT_OF_MEMORY, size, in_use_bytes, is_one_object=True, callers=_callers(text))
+
+
+def _callers(text: bytes) -> tuple[str, ...]:
+    """Return the functions of the running goroutine below the runtime's that allocate."""
+    running = _RUNNING.search(text)
+    if running is None:
+        return ()
+    stack = text[running.end() :].partition(b"\n\n")[0]
+    names = [name[1] for name in _FRAME.finditer(stack)]
+    if not any(name.startswith(_ALLOCATES) for name in names):
+        return ()
+    own = (name for name in names if not name.startswith(b"runtime."))
+    return tuple(name.decode("utf-8", "replace") for name in own)
+
+
+def asked_words(crash: Crash) -> Text:
+    """Say what a program asked for, and where; empty if the size is unknown."""
+    if crash.asked_bytes is None:
+        return Text()
+    size = Bytes(crash.asked_bytes)
+    asked = text("asking for one object of {}" if crash.is_one_object else "asking for {}", size)
+    if crash.callers:
+        asked = text("{} in {}", asked, _place_words(crash.callers))
+    if crash.in_use_bytes is not None:
+        asked = text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
+    return asked
+
+
+def _place_words(callers: Sequence[str]) -> Text:
+    """Name the function that allocates; if it is the standard library's, also the one it is for."""
+    own = next((name for name in callers if not in_standard_library(name)), callers[0])
+    if own == callers[0]:
+        return text("{}", Function(own))
+    return text("{} for {}", Function(callers[0]), Function(own))

@@ -15,9 +15,10 @@ from gomem.inputs.unwrap import PlainText, plain_characters, plain_texts
 HEAD_BYTES = 1 << 20
 MIN_COUNTS = 3  # counts that a program prints over time; fewer can be from prose
 GOROUTINES = re.compile(
-    rb"(?<![A-Za-z0-9])(?:num(?:ber)?[ _-]?(?:of[ _-])?goroutines?"
+    rb"(?<![A-Za-z0-9])(?:(?:num(?:ber)?[ _-]?(?:of[ _-])?goroutines?"
     rb"|goroutines?(?:[ _-]?(?:num|number|count))?)"
-    rb"[\"'`*]*[ \t]*(?:=>|->|[=:]{1,2})[ \t]*[\"'`*]*(\d{1,9})(?![\w.%])",
+    rb"[\"'`*]*[ \t]*(?:=>|->|[=:]{1,2})[ \t]*[\"'`*]*"
+    rb"|num[ _-]?goroutines?[ \t]+(?=\d+[ \t]*(?:\n|\Z)))(\d{1,9})(?![\w.%])",
     re.IGNORECASE,
 )  # fmt: skip
 _INDEXED = re.compile(

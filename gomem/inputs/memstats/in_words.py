@@ -30,7 +30,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.json_text import first_value, is_json, whole_number
+from gomem.inputs.json_text import first_value, is_json, is_json_alone, whole_number
+from gomem.inputs.memstats.columns import heads_of_tables, rows_apart
+from gomem.inputs.memstats.field_names import COUNTS, FIELDS, NAMES, PAIRS, squeezed
 from gomem.inputs.memstats.goroutine_counts import GOROUTINES
 from gomem.inputs.memstats.grouped import (
     ANYBODYS,
@@ -45,7 +47,7 @@ from gomem.inputs.memstats.grouped import (
     lines_of,
     whole_dumps,
 )
-from gomem.inputs.memstats.plain_words import heads_of_tables, plain_words, rows_apart
+from gomem.inputs.memstats.plain_words import plain_words
 from gomem.sources.times import parse_time
 from gomem.units import GIB, KIB, MIB, TIB
 
@@ -53,30 +55,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
-COUNTS = (
-    "HeapObjects", "Lookups", "Mallocs", "Frees", "LastGC", "PauseTotalNs", "NumForcedGC", "NumGC",
-    "GCCPUFraction",
-)  # fmt: skip
-PAIRS = ("Stack", "MSpan", "MCache")  # `Stack = in use / from the OS`
-ON_PAGES = {  # the names on memory pages of gopls and similar tools
-    "Total allocated bytes": "TotalAlloc",
-    "Allocated bytes": "HeapAlloc",
-    "Heap system bytes": "HeapSys",
-    "System bytes": "Sys",
-    "Malloc calls": "Mallocs",
-    "Idle heap bytes": "HeapIdle",
-    "Stack in use bytes": "StackInuse",
-    "In use bytes": "HeapInuse",
-    "Released to system bytes": "HeapReleased",
-    "Heap object count": "HeapObjects",
-    "Stack from system bytes": "StackSys",
-    "Bucket hash bytes": "BuckHashSys",
-    "GC metadata bytes": "GCSys",
-    "Off heap bytes": "OtherSys",
-    "Total allocated": "TotalAlloc",  # in tables with dots between name and number
-    "Heap allocated": "HeapAlloc",
-    "HeapRelease": "HeapReleased",  # a common misspelling
-}
 # The definition of HeapSys in Go's documentation, which people print as `sys`.
 HEAP_SYS = re.compile(rb"\bsys\b[\"'`* :=-]{1,9}bytes of heap memory obtained", re.IGNORECASE)
 MIN_SUMS = 2  # dumps whose Sys equals HeapIdle plus HeapInuse
@@ -86,22 +64,11 @@ HEAD_BYTES = 1 << 20
 UNITS = {"": 1, "B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
 
 
-def _spelled(name: str) -> str:
-    """Match a field as Go spells it, in snake case, or in words."""
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+", name.replace("Inuse", "InUse"))
-    return r"[ _-]?".join(words)
-
-
-def _squeezed(name: str) -> str:
-    """Normalise a name, however it is written."""
-    return re.sub(r"[ _-]", "", name).lower()
-
-
-_BY_WORDS = {_squeezed(name): name for name in (*SIZES, *COUNTS, *PAIRS)}
-_BY_WORDS |= {_squeezed(words): name for words, name in ON_PAGES.items()}
-_NAMES = "|".join((*ON_PAGES, *map(_spelled, (*SIZES, *COUNTS)), *PAIRS))
 _UNIT = rb"(?:bytes|[KMGT]i?B?|B)"
-_BEFORE = rb"(?<![A-Za-z0-9_-])(?<!max[ _])(?<!peak[ _])(?<!min[ _])(?<!avg[ _])(?<!delta[ _])"
+_BEFORE = (
+    rb"(?:(?<![A-Za-z0-9_-])|(?<=\bgo_)|(?<=memstats_)|(?<=mem_stats_)|(?<=\bmem_)|(?<=runtime_))"
+    rb"(?<!max[ _])(?<!peak[ _])(?<!min[ _])(?<!avg[ _])(?<!delta[ _])"
+)
 _BEHIND = (
     rb"(?:_?(?P<named>(?-i:bytes|[KMGT]i?B|_[kmgt]i?b)))?"
     rb"[\"'`*]*+(?:[ \t]*+[(\[](?P<before>" + _UNIT + rb")[)\]])?"
@@ -110,7 +77,7 @@ _BEHIND = (
     rb"(?:(?P<unit>" + _UNIT + rb")|[ \t]+(?P<apart>bytes|[KMGT]i?B|B|(?-i:[KMGT])(?=[\s,;|]|\Z)))?"
     rb"(?: */ *(?P<second>\d+))?(?![\w%]|\.\d|[-:/]\d)"
 )
-_FIELD = re.compile(_BEFORE + rb"(?P<name>" + _NAMES.encode() + rb")" + _BEHIND, re.IGNORECASE)
+_FIELD = re.compile(_BEFORE + rb"(?P<name>" + NAMES.encode() + rb")" + _BEHIND, re.IGNORECASE)
 _RSS = re.compile(
     _BEFORE + rb"(?P<name>(?:vm|process[ _-]?)?rss|resident(?:[ _-](?:set|memory))?(?:[ _-]size)?)"
     + _BEHIND,
@@ -120,6 +87,8 @@ _STAMP = re.compile(
     r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})"
     r"(?:[.,]([0-9]{1,9}))?(Z| ?[+-][0-9]{2}:?[0-9]{2})?"
 )
+# `go.memstats.sys 71303168`, as in a column, also behind a prefix; Graphite adds the time.
+_COLUMN = re.compile(rb"(?:.*(?:[|>\]:]|std(?:out|err) F) +)?\s*[\w.]+\s+\d+(?:\s+1\d{9})?\s*")
 _OTHER_WORDS = re.compile(rb"[^\s,;|{}()\[\]\"'#>*]")
 
 
@@ -179,10 +148,10 @@ def has_more_in_words(data: bytes) -> bool:
 
 def _may_be_json(data: bytes) -> bool:
     """Whether a text is not JSON, or a JSON object that has the fields itself."""
-    known, value = first_value(data) if is_json(data) else (False, None)
+    known, value = first_value(data) if is_json_alone(data) else (False, None)
     if not known:
         return True
-    names = {_BY_WORDS.get(_squeezed(str(key))) for key in value} if isinstance(value, dict) else {}
+    names = {FIELDS.get(squeezed(str(key))) for key in value} if isinstance(value, dict) else {}
     return len(set(names) - {None}) >= MIN_FIELDS
 
 
@@ -201,7 +170,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         dump.steps = {size.name: size.step for size in fields if size.step > 1}
         beside = lines_of(plain, start, end)
         dump.rss = _rss_beside(beside, fields)
-        dump.goroutines = _only(GOROUTINES, beside)
+        dump.goroutines = _only(GOROUTINES, _with_next_line(plain, start, end))
         dump.begins = line + 1 in apart
         dump.time = _time_before(plain[max(ended, start - 2000) : start])
         ended = end
@@ -259,8 +228,9 @@ def _fields(text: bytes) -> Iterator[Field]:
 def _matched(text: bytes) -> Iterator[Field]:
     """Yield the fields with a number; both fields of a pair have the same position."""
     for match in _FIELD.finditer(text):
-        name = _BY_WORDS[_squeezed(match["name"].decode())]
-        if name in ANYBODYS and match["name"].islower() and not match["sign"].strip():
+        name = FIELDS[squeezed(match["name"].decode())]
+        is_common = name in ANYBODYS and match["name"].islower() and not match["sign"].strip()
+        if is_common and not _is_alone(text, match):
             continue  # `sys 0.3`, which many programs print
         if match.end() == len(text) and _may_be_cut(text, match.start()):
             continue
@@ -275,6 +245,12 @@ def _matched(text: bytes) -> Iterator[Field]:
         if read is not None:
             is_signed = bool(match["sign"].strip())
             yield Field(name, *read, bool(unit), match.start(), match.end(), is_signed)
+
+
+def _is_alone(text: bytes, match: re.Match[bytes]) -> bool:
+    """Whether a name and a size fill a line: `go.memstats.sys 71303168`, as in a column."""
+    line = lines_of(text, *match.span())
+    return _COLUMN.fullmatch(line) is not None and len(match["number"]) >= len(str(LEAST_SYS_BYTES))
 
 
 def _may_be_cut(text: bytes, start: int) -> bool:
@@ -300,6 +276,13 @@ def _number(name: str, number: str, unit: str) -> tuple[int | float, int] | None
         return None
     decimals = len(number.partition(".")[2])
     return round(value), max(1, round(factor / 10**decimals)) if "e" not in number.lower() else 1
+
+
+def _with_next_line(text: bytes, start: int, end: int) -> bytes:
+    """Return the lines of a dump, and the next one if the dump has a line for each field."""
+    stop = text.find(b"\n", end)
+    is_one_line = stop < 0 or b"\n" not in text[start:end]
+    return lines_of(text, start, end if is_one_line else stop + 1)
 
 
 def _only(pattern: re.Pattern[bytes], lines: bytes) -> int | None:

@@ -23,6 +23,7 @@ from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import describe_json, first_value, json_values
 from gomem.inputs.memstats.in_words import parse_in_words
 from gomem.inputs.memstats.printed import looks_like_printed, printed_values
+from gomem.inputs.memstats.telemetry import fields_of_gauges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,12 +82,13 @@ def is_memstats(value: object) -> bool:
 
 
 def find_memstats(value: object) -> dict[str, Any] | None:
-    """Return the dump that a JSON value is, or that one of its keys contains, as in expvar."""
+    """Return the dump that a JSON value is or contains: under a key, as in expvar, or as gauges."""
     if not isinstance(value, dict):
         return None
     if is_memstats(value):
         return value
-    return next((inner for inner in value.values() if is_memstats(inner)), None)
+    inner = next((inner for inner in value.values() if is_memstats(inner)), None)
+    return inner or fields_of_gauges(value) or None
 
 
 def looks_like_memstats(data: bytes, _: str = "") -> bool:

@@ -22,13 +22,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.markdown import FENCE
 from gomem.inputs.processes.dates import is_date, time_of
 from gomem.inputs.processes.docker_json import rows_of_json
 from gomem.inputs.processes.headless import HEADLESS, MASKED
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
-from gomem.inputs.unwrap import FENCE, PROMPT
+from gomem.inputs.unwrap import PROMPT
 from gomem.units import KIB
 
 if TYPE_CHECKING:

@@ -141,6 +141,16 @@ def test_pieces_of_a_long_docker_line_are_joined():
     assert [1, 3] == list(unwrapped.numbers[[0, 1]])
 
 
+@pytest.mark.parametrize(("begin", "end"), [("```json", "```"), ("{noformat}", "{noformat}")])
+def test_the_block_around_records_is_no_damage(begin, end):
+    record = f'{{"log":"{ESCAPED}\\n","stream":"stderr","time":"{STAMP}"}}'
+
+    columns, damage = parse_gctrace(f"{begin}\n{record}\n{end}\n".encode(), source="app.log")
+
+    assert [] == damage
+    assert [1] == list(columns.cycles["number"])
+
+
 def test_partial_cri_lines_are_joined():
     log = f"{STAMP} stderr P {LINE[:60]}\n{STAMP} stderr F {LINE[60:]}\n".encode()
 

@@ -3,11 +3,19 @@
 import pytest
 
 import gomem
-from gomem.inputs.goroutines.crash import DEADLOCK, OUT_OF_MEMORY, Crash, crash_of
+from gomem.inputs.goroutines.crash import (
+    ALLOCATING,
+    DEADLOCK,
+    OUT_OF_MEMORY,
+    Crash,
+    asked_words,
+    crash_of,
+)
 from gomem.inputs.goroutines.parse import HEADLESS
 from gomem.inputs.looks_like import looks_like
-from gomem.text import Bytes, Text
-from gomem.units import MIB
+from gomem.text import Bytes, Function, Text
+from gomem.units import GIB, MIB
+from tests.builders import FIXTURES
 
 STACK = """
 runtime stack:
@@ -31,23 +39,25 @@ DEAD = (
     "goroutine 1 [chan receive]:\nmain.main()\n\t/src/main.go:9 +0x1d\n"
 )
 
+LARGE = Crash(OUT_OF_MEMORY, 48 * MIB, is_one_object=True)
+
 
 @pytest.mark.parametrize(
     ("text", "crash"),
     [
-        pytest.param(HEAD + STACK, Crash(OUT_OF_MEMORY, 48 * MIB), id="largeAlloc"),
-        pytest.param(f"`{HEAD}{STACK}", Crash(OUT_OF_MEMORY, 48 * MIB), id="in a backtick"),
-        pytest.param(f"$ {HEAD}{STACK}", Crash(OUT_OF_MEMORY, 48 * MIB), id="behind a prompt"),
-        pytest.param(STACK, Crash(OUT_OF_MEMORY, 48 * MIB), id="without its first line"),
+        pytest.param(HEAD + STACK, LARGE, id="largeAlloc"),
+        pytest.param(f"`{HEAD}{STACK}", LARGE, id="in a backtick"),
+        pytest.param(f"$ {HEAD}{STACK}", LARGE, id="behind a prompt"),
+        pytest.param(STACK, LARGE, id="without its first line"),
         pytest.param(HEAD, Crash(OUT_OF_MEMORY), id="its first line alone"),
         pytest.param(
             "runtime: out of memory: cannot allocate 4194304-byte block (66912256 in use)\n",
-            Crash(OUT_OF_MEMORY, 4194304, 66912256),
+            Crash(OUT_OF_MEMORY, 4194304, 66912256, is_one_object=True),
             id="in words",
         ),
         pytest.param(
             f"{HEAD}runtime.(*mcache).allocLarge(0x7f12, 0x200000, 0x1)\n",
-            Crash(OUT_OF_MEMORY, 2 * MIB),
+            Crash(OUT_OF_MEMORY, 2 * MIB, is_one_object=True),
             id="since Go 1.16",
         ),
         pytest.param(DEAD, Crash(DEADLOCK), id="a deadlock"),
@@ -110,7 +120,7 @@ def test_addresses_of_32_bits_run_out_as_memory_does():
         "runtime.mallocgc(0x9e00000, 0x1)\n\tc:/go/malloc.goc:1 +0x1\n"
     )
 
-    assert Crash(OUT_OF_MEMORY, 158 * MIB) == crash_of(text.encode())
+    assert Crash(OUT_OF_MEMORY, 158 * MIB, is_one_object=True) == crash_of(text.encode())
 
 
 def test_a_line_of_the_runtimes_within_a_session_is_named():
@@ -119,7 +129,9 @@ def test_a_line_of_the_runtimes_within_a_session_is_named():
     seen = looks_like(b"$ ./api prune\nload all snapshots\n" + line + b"\n", "")
 
     assert seen.is_evidence
-    assert f"asking for {Bytes(310378496)} with {Bytes(3610640384)} in use" in seen.what
+    assert (
+        f"asking for one object of {Bytes(310378496)} with {Bytes(3610640384)} in use" in seen.what
+    )
 
 
 def test_stacks_without_their_first_line_are_named_with_what_was_asked_for():
@@ -150,3 +162,49 @@ def test_a_compiler_that_ran_out_of_memory_is_said_to_be_one(tmp_path):
         verdict.headline
     )
     assert "go build -p 1" in verdict.next_step
+
+
+HUGE = FIXTURES / "pasted/goroutines"
+
+
+@pytest.mark.parametrize("release", ["1.20.14", "1.27.3"])
+@pytest.mark.parametrize("first", [0, 2], ids=["whole", "without its head"])
+def test_a_single_huge_object_is_named_with_the_function_that_asks(tmp_path, release, first):
+    lines = (HUGE / f"go{release}-huge.txt").read_text().splitlines(keepends=True)
+    path = tmp_path / "crash.txt"
+    path.write_text("".join(lines[first:]))
+
+    said = gomem.diagnose(path).verdict
+
+    assert 16 * GIB == said.sentence.of(Bytes)[0].value
+    assert "main.decode" == said.sentence.of(Function)[0]
+    assert "length" in said.next_step
+    assert "/debug/pprof" not in said.next_step
+
+
+def test_an_object_that_is_small_beside_the_heap_is_not_called_the_cause(tmp_path):
+    path = tmp_path / "crash.txt"
+    block = "runtime: out of memory: cannot allocate {}-byte block ({} in use)\n"
+    path.write_text(block.format(128 << 20, 60 << 30) + HEAD + STACK + MAIN)
+
+    assert "length" not in gomem.diagnose(path).verdict.next_step
+
+
+def test_a_stack_that_waits_for_a_large_object_says_so_without_any_head():
+    text = (
+        "goroutine 7 gp=0xc0 m=1 mp=0xc1 [running]:\nruntime.systemstack_switch()\n\t/a.s:1 +0x8\n"
+        "runtime.(*mheap).alloc(0x1000?, 0x8?, 0x0?)\n\t/m.go:2 +0x5\n"
+        "runtime.(*mcache).allocLarge(0x0?, 0x3000000, 0x0?)\n\t/m.go:3 +0x8\n"
+        "runtime.mallocgc(0x3000000, 0x5ca, 0x1)\n\t/m.go:4 +0x5\n"
+        "bytes.growSlice({0xc0, 0x1, 0x2}, 0x3)\n\t/b.go:5 +0x5\n"
+        "example.com/api.(*Page).read(0xc0)\n\t/p.go:6 +0x1\n"
+    )
+
+    crash = crash_of(text.encode())
+
+    assert ALLOCATING == crash.why
+    assert 48 * MIB == crash.asked_bytes
+    assert ("bytes.growSlice", "example.com/api.(*Page).read") == crash.callers
+    assert ["bytes.growSlice", "example.com/api.(*Page).read"] == list(
+        asked_words(crash).of(Function)
+    )

@@ -20,15 +20,30 @@ PASTED = FIXTURES / "pasted" / "memstats-in-words"
 EXACT = [json.loads(line) for line in (PASTED / "exact.jsonl").read_text().splitlines()]
 FIELDS = {  # how many of each text, and what its sizes are rounded to at most
     "a-comma-too-many.json": (25, 0),
+    "columns.csv": (6, 0),
     "cut.json": (23, 0),
     "decimals.txt": (4, 0.01 * MIB),
+    "dogstatsd.txt": (6, 0),
+    "field-value.txt": (7, 0),
+    "gauges.json": (6, 0),
+    "graphite.txt": (6, 0),
+    "influx.txt": (7, 0),
+    "labelled.txt": (5, 0.1 * MIB),
     "log.log": (7, 0),
     "logfmt.log": (5, 0),
+    "mysql.txt": (7, 0),
     "object.txt": (14, 0),
     "one-a-line.txt": (17, 0),
     "page.txt": (15, 0),
     "print-mem-usage.log": (4, MIB),
+    "psql.txt": (7, 0),
+    "rcrowley.json": (6, 0),
+    "rcrowley.log": (6, 0),
+    "show-stats.txt": (13, 0),
+    "spew.txt": (16, 0),
+    "statsd.txt": (6, 0),
     "two-lines.txt": (8, MIB),
+    "variables.txt": (7, 0),
     "without-braces.txt": (25, 0),
 }
 USAGE = b"Alloc = 5 MiB\tTotalAlloc = 12 MiB\tSys = 20 MiB\tNumGC = 3\n"
@@ -423,3 +438,41 @@ def test_dots_stand_between_a_name_and_its_number():
 def test_a_number_that_is_cut_before_its_unit_is_none():
     text = USAGE + USAGE[: USAGE.index(b" MiB\tNumGC")]
     assert [20 * MIB] == read_memstats(text).stats["Sys"].dropna().to_list()
+
+
+HEAD = "Alloc HeapAlloc HeapSys HeapIdle\n"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "16849528 16849528 24870912\n",  # a column is empty: which one is unknown
+        "used by the heap of each shard\n",
+        "16849528 16849528 24870912 n/a\n",
+    ],
+)
+def test_a_row_that_does_not_fit_its_header_is_none(row):
+    assert not looks_like_in_words((HEAD + row).encode())
+
+
+def test_rows_with_a_label_of_several_words_keep_their_columns():
+    dumps, damage = parse_in_words((HEAD + "after the burst 7 7 24870912 8\n").encode(), source="a")
+
+    assert [] == damage
+    assert [24870912] == [dump.values["HeapSys"] for dump in dumps]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("HeapAlloc  16849528\nHeapSys  24870912\nSys  29255960\nNumGoroutine  37\n", 37),
+        (
+            "HeapAlloc | HeapSys | Sys | goroutines\n---|---|---|---\n1684952|2487091|2925596|41\n",
+            41,
+        ),
+    ],
+)
+def test_a_column_of_goroutines_is_read(text, count):
+    dumps, _ = parse_in_words(text.encode(), source="a")
+
+    assert [count] == [dump.goroutines for dump in dumps]
