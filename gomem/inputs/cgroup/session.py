@@ -18,7 +18,8 @@ from gomem.inputs.cgroup.parse import (
     named_as,
     number_of,
 )
-from gomem.inputs.unwrap import FENCE, NAMED, PROMPT
+from gomem.inputs.markdown import FENCE
+from gomem.inputs.unwrap import NAMED, PROMPT
 
 HEAD_BYTES = 1 << 16
 _FILE = re.compile(rb"(?<![\w.-])memory\.((?:[a-z_]+\.)*[a-z_]+)(?![\w*.{])")
