@@ -14,7 +14,7 @@ def limit_decides(case: Case) -> bool:
     """Return whether a memory limit set most goals of the log, or else a snapshot's goal."""
     log = case.facts.collector
     if log is None:
-        return any(moment.limited_goal is not None for moment in case.facts.moments)
+        return case.facts.has_limited_goal
     limited = log.triggers.of("limit")["cycles"]
     return bool(limited > case.thresholds.deciding_fraction * log.cost.cycles)
 

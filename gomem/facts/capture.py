@@ -248,6 +248,11 @@ class CaptureFacts:
         """Whether the release has GOMEMLIMIT, and no snapshot has its value."""
         return self.settings_stated.memory_limit is None
 
+    @cached_property
+    def has_limited_goal(self) -> bool:
+        """Whether GOMEMLIMIT sets the heap goal of any snapshot."""
+        return any(moment.limited_goal is not None for moment in self.moments)
+
     @property
     def limited_moment(self) -> MomentFacts | None:
         """The last snapshot with a known source of its goal, if that is GOMEMLIMIT; None for GOGC.

@@ -237,7 +237,7 @@ class MomentFacts(Answer):
         limit = self.metrics.get(GOMEMLIMIT, started)
         return int(limit) if limit < NO_GOMEMLIMIT else None
 
-    @property
+    @cached_property
     def goal(self) -> HeapGoal | None:
         """The heap goal; None if there is none, or if unknown.
 
@@ -251,7 +251,7 @@ class MomentFacts(Answer):
         field = GOAL if path == self.paths.get("metrics") else "NextGC"
         return HeapGoal(int(size), path, field)
 
-    @property
+    @cached_property
     def limited_goal(self) -> LimitedGoal | None:
         """The heap goal that GOMEMLIMIT sets; None if GOGC sets it.
 
