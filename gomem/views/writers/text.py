@@ -186,14 +186,14 @@ class _Writer:
         from rich.text import Text
 
         lines = textwrap.wrap(
-            readable(text),
+            printable(text),  # with non-breaking spaces, at which no line ends
             self._console.width,
             initial_indent=" " * indent,
             subsequent_indent=" " * max(hang, indent),
             break_on_hyphens=False,
         )
         for line in lines:
-            self._console.print(Text(line, style=style or ""), overflow="fold")
+            self._console.print(Text(readable(line), style=style or ""), overflow="fold")
 
 
 def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
