@@ -1,9 +1,13 @@
 """Files of fixtures/malformed that fuzzing found: what is intact is read, what is not is damage."""
 
+import json
+
 import pytest
 
 from gomem.errors import FormatError
 from gomem.inputs.escapes.parse import parse_escapes
+from gomem.inputs.heapdump.parse import parse_heapdump
+from gomem.inputs.memstats.parse import parse_memstats
 from gomem.inputs.pprof.read import read_folded, read_pprof
 from gomem.inputs.smaps.table import read_smaps
 from gomem.sources.artefact import open_source
@@ -121,3 +125,29 @@ def test_a_header_with_a_broken_address_swallows_no_other_mapping():
     (damage,) = broken.damaged
     assert "the addresses span 805310464 kB, and Size says 4096 kB" in damage.what
     assert "line 101" == damage.where
+
+
+def test_damage_of_a_heap_dump_has_the_order_of_the_file_in_windows_of_any_size():
+    data = (MALFORMED / "heapdump/damage-in-two-windows.dump").read_bytes()
+    windows = (16, 64, len(data))
+
+    each = [
+        parse_heapdump([data[at : at + size] for at in range(0, len(data), size)],
+                       source="dump", window_bytes=size)[1]
+        for size in windows
+    ]  # fmt: skip
+
+    assert 3 * [["byte 175", "byte 186", "byte 194"]] == [
+        [damage.where for damage in found] for found in each
+    ]
+
+
+def test_a_printed_memstats_within_a_key_of_a_json_one_does_not_replace_it():
+    printed = "{Alloc:9 TotalAlloc:99 Sys:999 NumGC:7}"
+    fields = {"Alloc": 1, "TotalAlloc": 2, "Sys": 8, "HeapAlloc": 1, "HeapSys": 4, "NumGC": 3}
+
+    dumps, _ = parse_memstats(json.dumps(fields | {printed: 0}).encode(), source="m.json")
+
+    assert [(1, 8, 3)] == [
+        tuple(int(dumps.counters[name][0]) for name in ("Alloc", "Sys", "NumGC"))
+    ]

@@ -20,6 +20,7 @@ Contents      The bytes of objects, frames and segments are dropped; their point
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class _Reader:
         window.at = len(HEADER)
         self.window, self.source = window, source
         self.machine = Machine()
-        self.damage: list[Damage] = []
+        self._damage: list[tuple[int, Damage]] = []  # each with its byte
         self.is_whole = False
         names = {record.name: [name for name, _ in record.fields] for record in RECORDS.values()}
         self.lists: dict[str, dict[str, list[Any]]] = {
@@ -248,12 +249,17 @@ class _Reader:
         self.object_count += len(run)
 
     @property
+    def damage(self) -> list[Damage]:
+        """The damage in the order of the file, however it was cut into windows."""
+        return [damage for _, damage in sorted(self._damage, key=itemgetter(0))]
+
+    @property
     def _arena(self) -> tuple[np.uint64, np.uint64]:
         return np.uint64(self.machine.arena_start), np.uint64(self.machine.arena_end)
 
     def _say(self, what: str, place: int | None = None) -> None:
-        where = f"byte {self.window.place if place is None else place}"
-        self.damage.append(Damage(self.source, where, what))
+        at = self.window.place if place is None else place
+        self._damage.append((at, Damage(self.source, f"byte {at}", what)))
 
     def _say_cut(self) -> None:
         window = self.window

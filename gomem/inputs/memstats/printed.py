@@ -24,15 +24,19 @@ _CLASS = re.compile(
     rb"\{Size:(0x[0-9a-f]+|\d+),? Mallocs:(0x[0-9a-f]+|\d+),? Frees:(0x[0-9a-f]+|\d+)\}"
 )
 _NUMBERS = re.compile(rb"[^, ]+")
+_JSON_FIELD = re.compile(rb'"HeapAlloc"\s*:')
 _COLLECTION = re.compile(rb"^gc \d+ @", re.MULTILINE)
 CLASSES = b"BySize:"
 FLAGS = {b"true": True, b"false": False}
 
 
 def looks_like_printed(data: bytes) -> bool:
-    """Whether the first line has MemStats printed by fmt, and the text is not a gctrace log."""
+    """Whether the first line has MemStats printed by fmt; false for JSON and for a gctrace log."""
     first = data.lstrip().partition(b"\n")[0]
-    return _BEGINNING.search(first) is not None and _COLLECTION.search(data) is None
+    found = _BEGINNING.search(first)
+    if found is None or _JSON_FIELD.search(first, 0, found.start()):
+        return False
+    return _COLLECTION.search(data) is None
 
 
 def printed_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
