@@ -25,7 +25,7 @@ def framed(message: bytes) -> bytes:
 
 
 def unframed(data: bytes) -> bytes:
-    """Extract the message of an answer; ValueError if invalid or cut, NoAnswer if refused."""
+    """Extract the message of a response; ValueError if invalid or cut, NoAnswer if refused."""
     found, is_whole = b"", False
     for flags, message in _messages(data):
         if flags & TRAILERS:

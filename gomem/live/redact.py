@@ -27,7 +27,10 @@ _LINKER_FLAGS = re.compile(rb"(?m)^\tbuild\t\"?-ldflags=[^\n]*\n")
 
 
 def redacted(name: str, data: bytes) -> bytes:
-    """Return a capture's file, by its name, with hidden parts removed."""
+    """Return the content of a capture's file, with what must be hidden removed.
+
+    `name` is the file's name, which says how to read it.
+    """
     if name.endswith(".pb.gz"):
         return _profile(data)
     if name == "smaps":
