@@ -105,7 +105,7 @@ class Ledger(Answer):
     """RSS of one process at one snapshot, broken down into parts.
 
     Attributes:
-        rss_bytes: Resident bytes; None if no artefact of the moment says how many.
+        rss_bytes: Resident bytes; None if no artefact of the snapshot says how many.
         parts: A row per part; see `LEDGER_PARTS`. `bytes` adds up to `rss_bytes` exactly.
         checks: The kernel's other totals; see `LEDGER_CHECKS`.
         notes: Caveats: assumptions, contradictions, and what would give more detail.

@@ -55,7 +55,7 @@ class TopDifference:
         return tuple(self.top.columns)
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows as plain values by column."""
+        """Return the rows as plain values by column."""
         return rows_of(self.top)
 
 

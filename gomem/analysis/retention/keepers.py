@@ -122,7 +122,7 @@ class Retention(Answer):
         return np.where(top >= 0, row_of[top], -1)
 
     def path(self, keeper: int) -> tuple[str, ...]:
-        """The path from a keeper to where its retained memory fans out, in words."""
+        """Return the path from a keeper to where its retained memory fans out, in words."""
         return path_of(self.tree, self.tops[keeper])
 
     def named(self, name: str) -> list[int]:
