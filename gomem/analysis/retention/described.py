@@ -1,4 +1,4 @@
-"""Every keeper in full: what it retains, by which path, and which sites allocated it."""
+"""Describe every keeper: what it retains, by which path, and which sites allocated that memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Keeper:
     Attributes:
         kind: global, goroutine, finalizer, cleanup or other.
         name: A variable, a function of goroutines, or the keepers that share the bytes.
-        count: Number of goroutines, finalizers or cleanups; else 1.
+        count: Number of goroutines, finalizers or cleanups; 1 for other kinds.
         bytes: Bytes that would become garbage without it.
         objects: Number of these objects.
         path: The path from the keeper to where its retained memory fans out, in words.
