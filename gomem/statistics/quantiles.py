@@ -1,4 +1,4 @@
-"""A sample as distinct values with their counts: quantiles of data that arrives in pieces.
+"""Quantiles of data that arrives in pieces: a sample as distinct values, with a count of each.
 
 A log prints few digits, so ten million durations have some thousand distinct values. Their counts
 take little memory and give the exact quantiles of the full sample. A sample with too many distinct

@@ -1,9 +1,9 @@
 """How far is a value from the others, in units of their spread?
 
 The spread is the median absolute deviation, scaled to the standard deviation of a normal sample. Up
-to half of the values can be arbitrarily far off without widening it. Nearly equal values have
-hardly any spread, so the spread has a minimum: a fraction of their median, the square root for a
-count, or the smallest difference that matters.
+to half of the values can be arbitrarily far off without widening the spread. Nearly equal values
+have hardly any spread, so the spread has a minimum: a fraction of their median, the square root for
+a count, or the smallest difference that matters.
 """
 
 from __future__ import annotations

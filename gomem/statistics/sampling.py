@@ -18,8 +18,8 @@ probability of having missed an object is below 2.5 %.
 
 Coverage for a site of small objects, given at least one sample: 93 to 99 % (mean 97 %) for up to 10
 expected samples, 94 to 97 % above. Including sites without a sample, bounded by `UNSEEN_SIGHTINGS`,
-it is 92 to 100 %: below one expected sample, every rule covers more than 95 %. An interval covers
-only the sampled object sizes: the site may also have small objects that were never sampled.
+coverage is 92 to 100 %: below one expected sample, every rule covers more than 95 %. An interval
+covers only the sampled object sizes: the site may also have small objects that were never sampled.
 """
 
 from __future__ import annotations
