@@ -72,8 +72,8 @@ def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
 def scavenges(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     """Draw the memory released by the scavenger, in total and by line of the log.
 
-    `log` was made with `GODEBUG=gctrace=1,scavtrace=1`. A scavenger line has no time; the GCs
-    around it show when it was written. Returns two Axes.
+    `log` was made with `GODEBUG=gctrace=1,scavtrace=1`. A line of the scavenger has no time; the
+    GCs around the line show when it was written. Returns two Axes.
     """
     collector = collector_of(log)
     lines = collector.scavenges

@@ -1,4 +1,4 @@
-"""Convert the caller's data to the answers that figures draw, and find the Axes to draw on."""
+"""Convert the caller's data to the results that figures draw, and find the Axes to draw on."""
 
 from __future__ import annotations
 
