@@ -1,4 +1,4 @@
-"""The files in a zip or tar archive, read in place: nothing is unpacked to disk."""
+"""List the files of a zip or tar archive, and read them in place: nothing is unpacked to disk."""
 
 from __future__ import annotations
 
