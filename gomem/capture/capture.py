@@ -111,8 +111,8 @@ class Capture(WithDamage, Mapping[str, Moment]):
         go_version: The Go release of the process, as far as known.
         manifest: The collector's facts about the process, and the data it could not get.
         unread_evidence: Paths of files of unknown kind that contain memory data.
-        other_runs: Readings that no frame has. They are of earlier processes in the same text, or
-            precede its last reading in a capture with other files.
+        other_runs: Readings that no frame has: those of earlier processes in a text and, if the
+            capture has other files, those before a text's last reading.
         unused_sizes: Memory sizes in the prose of a text, verbatim, which no frame has.
         unused_settings: Runtime variables that a text sets, such as `GOGC=50`, which no frame has.
         system: The operating system named in a text, if it is not Linux; else empty.

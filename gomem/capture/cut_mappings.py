@@ -1,7 +1,7 @@
-"""Which smaps files are truncated between two mappings? Such a file looks complete by itself.
+"""Which smaps files are truncated between two mappings? A truncated file looks complete by itself.
 
 The kernel writes smaps in pieces that end after a mapping, so an interrupted copy often ends after
-a mapping, too. A file is reported as truncated only if one of two things proves it:
+a mapping, too. A file is reported as truncated only if one of two facts proves the truncation:
 
 - The kernel's own mappings are the last in the file and exist for a process's whole life. If
   another file of the capture has such a mapping and this file does not, the end is missing.

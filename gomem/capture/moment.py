@@ -115,8 +115,8 @@ class Moment:
     def times(self) -> list[datetime]:
         """The times of the artefacts, all by the best clock that any of the artefacts has.
 
-        The best is the manifest, then a time in the name, then the artefact's own clock. The mtime
-        of a file does not count.
+        The best clock is the manifest's, then a time in the name, then the artefact's own clock.
+        The mtime of a file does not count.
         """
         for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK):
             times = [
@@ -195,9 +195,9 @@ class Moment:
 
     @property
     def goroutine_count(self) -> int | None:
-        """The number of goroutines, which can be more than an excerpt in `goroutines` shows.
+        """The number of goroutines; if `goroutines` is from an excerpt, it shows fewer.
 
-        None if nothing counts goroutines.
+        None if no artefact counts goroutines.
         """
         profile = self.profiles.get(GOROUTINE_PROFILE)
         counted = None if profile is None else profile.header_total

@@ -1,9 +1,8 @@
 """Which snapshot of a capture does a file belong to?
 
-These say so, in order of precedence: a manifest (see `gomem.capture.manifest`); sub-folders, unless
-they are named after file types; a common stem or timestamp in the file names; timestamps inside the
-files. Files without any of these form one snapshot. Logs and benchmark files belong to the whole
-capture.
+The order of precedence is: a manifest (see `gomem.capture.manifest`); sub-folders, unless they are
+named after file types; a common stem or timestamp in the file names; timestamps inside the files.
+Files without any of these form one snapshot. Logs and benchmark files belong to the whole capture.
 """
 
 from __future__ import annotations

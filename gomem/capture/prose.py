@@ -40,7 +40,7 @@ class Prose:
 
     @property
     def system(self) -> str:
-        """The operating system that all texts name; empty if it is Linux, or if they differ."""
+        """The operating system that all texts name; empty if Linux, or if the texts differ."""
         return next(iter(self.systems)) if len(self.systems) == 1 else ""
 
     @property
