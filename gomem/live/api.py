@@ -1,4 +1,4 @@
-"""Get data from the API of a server, or raise the reason why there is none."""
+"""Get data from the API of a server, or raise an error with the reason."""
 
 from __future__ import annotations
 

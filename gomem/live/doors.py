@@ -1,7 +1,7 @@
 """Which address of a process serves pprof, expvar or metrics, and which of them gives MemStats?
 
 MemStats come from expvar, else from the metrics page, else from the end of `heap?debug=1`, the
-cheapest first: it disturbs the process least. All three have NumGC.
+cheapest first, because it disturbs the process least. All three have NumGC.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Described in    gRPC's PROTOCOL-WEB
 Quirks          A message is preceded by five bytes: flags, and its length. HTTP/2's trailers become
-                a last message with the highest flag set, or headers if there is no message.
+                a last message with the highest flag set; without a message, they become headers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Fetch a heap dump that a program serves, after a warning about its cost and risks.
 
-The program writes the dump with `runtime/debug.WriteHeapDump`; net/http/pprof has no endpoint for
-it. All goroutines stop until the dump is written. The dump has the contents of the heap, so its
-file is readable only by the user, and it cannot be redacted.
+The program writes the dump with `runtime/debug.WriteHeapDump`; net/http/pprof has no endpoint for a
+dump. All goroutines stop until the dump is written. The dump has the contents of the heap, so its
+file is readable only by the user, and the dump cannot be redacted.
 """
 
 from __future__ import annotations
