@@ -1,4 +1,4 @@
-"""Read many captures: the answers about each as frames, and results over all of them."""
+"""Read many captures: the results of each as frames, and conclusions over all."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The answers about many captures.
+    """The results of many captures.
 
-    Each kind of answer is a frame over all captures, whose first columns are `capture`, `instance`,
+    Each kind of result is a frame over all captures, whose first columns are `capture`, `instance`,
     `service`, `build` and `time`: `captures`, `account`, `levels`, `gc`, `sites`, `findings`,
     `settings`, `damage` and `failed`. As a pyarrow dataset, which `lazily` returns, a kind reads
     only the requested columns and rows.
@@ -49,13 +49,13 @@ class Fleet:
     _held: ExitStack | None = field(default=None, repr=False)
 
     def lazily(self, kind: str) -> ds.Dataset:
-        """Return a kind of answer as a pyarrow dataset; raises KeyError for an unknown kind."""
+        """Return a kind of result as a pyarrow dataset; raises KeyError for an unknown kind."""
         if kind not in KINDS:
             raise KeyError(f"{kind}: wanted one of {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
         return self.dataset.lazily(kind, schema_of(kind))
 
     def frame(self, kind: str) -> pd.DataFrame:
-        """Return a kind of answer as a frame, with the captures in order."""
+        """Return a kind of result as a frame, with the captures in order."""
         return frame_of(self.lazily(kind).to_table(), kind)
 
     def _of(self, kind: str, captures: Iterable[str]) -> pd.DataFrame:
@@ -177,7 +177,7 @@ def fleet(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Fleet:
-    """Read many captures one by one; return the answers about each, and results over all of them.
+    """Read many captures one by one; return the results of each, and conclusions over all.
 
     In a script, call this function below `if __name__ == "__main__":`, because each worker process
     imports the script.

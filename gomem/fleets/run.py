@@ -71,7 +71,7 @@ def add_to(
     engine: Engine,
     progress: Progress | None = None,
 ) -> Run:
-    """Read every capture that is not yet in the dataset, and add the answers.
+    """Read every capture that is not yet in the dataset, and add the results.
 
     `progress` is called with the number of captures done and the total.
 

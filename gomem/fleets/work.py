@@ -1,4 +1,4 @@
-"""Read a capture, diagnose it, and keep the answers.
+"""Read a capture, diagnose it, and keep the results.
 
 The same function runs in this process, in other processes, and on other machines. Its result
 depends only on its argument, and has a few kilobytes per capture, whatever the capture's size.
@@ -34,7 +34,7 @@ class Chunk:
 
     @property
     def part(self) -> str:
-        """The name of the answers in the dataset; equal captures have equal names."""
+        """The name of the results in the dataset; equal captures have equal names."""
         keys = "\n".join(capture.key for capture in self.captures)
         return hashlib.sha256(keys.encode()).hexdigest()[:16]
 
