@@ -103,7 +103,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class GcCost:
-    """The collector's cost over a log."""
+    """The cost of GC over a log."""
 
     cycles: int  # collections
     runs: int  # processes in the log
@@ -143,7 +143,7 @@ class GcCost:
 
 
 def cost_of_collection(cycles: Cycles) -> GcCost:
-    """Sum up the collections of a log; a value is None if there are too few collections for it.
+    """Sum up the collections of a log; a value that needs more collections is None.
 
     The CPU fraction is computed from each collection's own CPU times. The log's percentage is not
     used: it is cumulative since the program's start, and a whole number. The time is from a run's
@@ -191,7 +191,7 @@ def _has_shares(sums: Any) -> Any:
 
 @dataclass
 class Growth:
-    """Counts the collections before which the heap had not grown by a step."""
+    """Counts the collections of a steady heap, which has not grown by a further `STEP_OF_GROWTH`."""
 
     steady: int = 0
     marking: float = 0.0

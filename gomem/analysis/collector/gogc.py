@@ -7,8 +7,9 @@ The runtime computes each goal from what the previous collection marked:
 
 Some goals say little about GOGC. The first goal is set before anything is marked. A goal is never
 below 4 MiB x GOGC/100, so the goals of a small heap say nothing. The runtime raises a goal when a
-collection starts late (64 KiB above its start), and keeps it at least 1 MiB above the live heap
-during sweeping. A memory limit (from 1.19) lowers the goal, and then the other rules do not apply.
+collection starts late (to 64 KiB above the start), and keeps a goal at least 1 MiB above the live
+heap during sweeping. A memory limit (from 1.19) lowers the goal, and then the other rules do not
+apply.
 
 GOGC is a whole per cent, and the log prints sizes in whole MiB. So each goal allows a few values,
 and the value that most goals allow is the run's GOGC. Without such a value, GOGC is unknown: GOGC
@@ -46,7 +47,7 @@ IntArray = np.ndarray
 
 @dataclass(frozen=True)
 class Goals:
-    """Heap goals of collections, each with the heap that the collection before marked.
+    """Heap goals of collections, each with what the previous collection marked.
 
     NaN where unknown.
     """
@@ -95,8 +96,8 @@ class Goals:
     def telling(self) -> np.ndarray:
         """Find goals that say something about GOGC.
 
-        The live heap is large, the collection began before the goal, and no limit must have set the
-        goal.
+        The live heap is large, the collection began before the heap reached the goal, and it is not
+        certain that a limit set the goal.
         """
         with np.errstate(invalid="ignore"):
             in_time = self.start + ROUNDING_BYTES < self.goal

@@ -11,8 +11,8 @@ points. A few outliers cannot move it.
 
 A heap that fills at the start and then plateaus is not growing. So each run is analysed from the
 point where its live heap first reached its median. If the heap only filled, this removes the
-filling. If it grows all the time, half of the growth remains. The shape says whether the heap still
-grows at the end.
+filling. If the heap grows all the time, half of the growth remains. The shape says whether the heap
+still grows at the end.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ LIVE_HEAP = (
 
 @dataclass(frozen=True)
 class UsualRoom:
-    """Typical room between live heap and goal: medians; NaN if unknown.
+    """Typical room between live heap and goal; NaN if unknown.
 
-    They are medians over the later half of each run, because a start-up has as many collections in
-    a second as steady work in a minute. If the later half has too few goals, or its heap was not
-    steady, they are medians over all collections.
+    The values are medians over the later half of each run, because a start-up has as many
+    collections in a second as steady work in a minute. If the later half has too few goals, or its
+    heap was not steady, the medians are over all collections.
     """
 
     live_bytes: float  # the live heap

@@ -190,7 +190,7 @@ def lost_time(cycles: pd.DataFrame) -> LostTime:
 
     The record begins with the run if the first collection is present, else with the first present
     collection. Starts are truncated to 1 ms, so a collection can seem to begin before the previous
-    one ended. It is then taken to begin at that end.
+    one ended. Such a collection is taken to begin when the previous one ended.
     """
     first, last = (np.nan_to_num(cycles[name].to_numpy(float)) for name in STOPS)
     beside = np.nan_to_num(row_sums(cycles, CONCURRENT))

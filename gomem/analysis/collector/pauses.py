@@ -1,9 +1,9 @@
 """How long are STW pauses, how long does marking take, and how far apart are collections?
 
 Each quantile has an interval, which depends on the number of collections. A p99 of forty
-collections has no upper end. It is a rank interval, so it assumes nothing about the distribution:
-the true quantile is between two of the values in 95 % of cases. It assumes independent collections.
-Collections in a burst are not independent, and then the interval is too narrow.
+collections has no upper end. The interval is a rank interval, so it assumes nothing about the
+distribution: in 95 % of cases, the true quantile is between the two values. But collections are
+assumed to be independent. In a burst they are not, and then the interval is too narrow.
 """
 
 from __future__ import annotations

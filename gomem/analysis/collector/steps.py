@@ -49,10 +49,10 @@ def pieces_of(cycles: Cycles, columns: Sequence[str] | None = None) -> Iterator[
 def overlapping(
     cycles: Cycles, columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pd.DataFrame, int]]:
-    """Yield each piece with the last row of the piece before in front, and the number of such rows.
+    """Yield each piece after the last row of the previous piece, and the number of rows added.
 
-    That number is 0 for the first piece, else 1. So every step is complete in the piece in which
-    the step ends.
+    The number is 0 for the first piece, else 1. So every step is complete in the piece in which the
+    step ends.
     """
     last: pd.DataFrame | None = None
     for piece in pieces_of(cycles, columns):

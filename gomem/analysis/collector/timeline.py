@@ -2,7 +2,7 @@
 
 Each of forty collections gets a window. Four hundred thousand collections share a few hundred
 windows. A window has the minimum and the maximum of its values, so no peak and no pause is lost.
-Values that can be added are summed, and none is counted twice.
+Values that can be added are summed, and no value is counted twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does a fleet store about each capture? A small tidy frame for each kind of answer.
+"""What does a fleet store about each capture? A small tidy frame for each kind of result.
 
 Every frame begins with the columns `KEYS`, so any two frames can be joined, and the frames of all
 captures concatenated.

@@ -69,7 +69,7 @@ def _work_buffers_in(mapped: int, memstats: pd.Series) -> int | None:
 
 
 def find_arenas(rows: MappingRows, memstats: pd.Series | None) -> None:
-    """Assign the kind of the arenas, unless the runtime named its mappings and so their kinds."""
+    """Assign the kind of arenas, unless the mappings' names have already given it."""
     if (rows.rule == NAMED).any():
         return
     legacy = legacy_arena(rows)
@@ -143,7 +143,10 @@ def _where_the_kernel_chose(rows: MappingRows, memstats: pd.Series) -> list[Plac
 
 
 def legacy_arena(rows: MappingRows) -> int | None:
-    """Return the start of the arena in Go 1.5 to 1.10, with spans and bitmap below; else None."""
+    """Return the start of the arena in Go 1.5 to 1.10; None in other releases.
+
+    Spans and bitmap are below the arena.
+    """
     unnamed = rows.unnamed
     spans = rows.end[unnamed & (rows.start == LEGACY_BASE)]
     if not len(spans) or int(spans[0]) % ARENA == 0:

@@ -2,8 +2,8 @@
 
 Every mapping gets exactly one kind, and the rule that assigned the kind. Names that the kernel
 prints are trusted. A Go heap without a name is recognised by shape, never by address alone, because
-Go 1.26 and later place it at random. If the shape is not conclusive, the amount of memory that the
-runtime counts decides. A mapping with two kinds becomes two rows.
+Go 1.26 and later place the heap at random. If the shape is not conclusive, the amount of memory
+that the runtime counts decides. A mapping with two kinds becomes two rows.
 """
 
 from __future__ import annotations

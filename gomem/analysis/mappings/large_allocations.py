@@ -1,8 +1,8 @@
 """How many bytes of the heap are large objects with pointers, and how many of these are resident?
 
 Three counts give bounds. MemStats' BySize counts small objects by class, so the rest of HeapAlloc
-is large objects. (They begin at 18 KiB, because BySize does not have the classes from 18 to 32
-KiB.) /gc/scan/heap:bytes (since Go 1.21) is the memory that GC has to scan: each object with
+is large objects. (Large means above 18 KiB here, because BySize does not have the classes from 18
+to 32 KiB.) /gc/scan/heap:bytes (since Go 1.21) is the memory that GC has to scan: each object with
 pointers, up to its last pointer. The ledger has the memory that MemStats counts in the arenas but
 that was never touched. No file says which pages were never touched. Some releases touch all large
 objects with pointers, so that only objects without pointers stay untouched. So untouched bytes are

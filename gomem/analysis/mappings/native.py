@@ -1,8 +1,8 @@
 """Which anonymous mappings belong to C: malloc arenas and thread stacks?
 
 glibc reserves 64 MiB for each arena except the first, and makes the arena usable page by page. A
-thread's stack has a guard page below. Without cgo there are no such stacks, because Go allocates
-the stacks of its threads itself. The shapes come from glibc's malloc/arena.c and
+thread's stack has a guard page below. Without cgo there are no such stacks, because Go's threads
+have their stacks in the Go heap. The shapes come from glibc's malloc/arena.c and
 nptl/allocatestack.c, and from musl's pthread_create.c.
 
 malloc maps large blocks separately, from M_MMAP_THRESHOLD on (128 KiB at first). Such blocks have
@@ -137,7 +137,7 @@ class LargeBlocks:
 def malloced_blocks(mappings: pd.DataFrame, of_all: LargeBlocks | None = None) -> pd.Series:
     """Find the mappings that are most likely large blocks of malloc.
 
-    `of_all` has the blocks of all snapshots, whose shape can decide if that of these mappings does
+    `of_all` has the blocks of all snapshots. Their shape decides if that of these mappings does
     not.
     """
     heap = mappings["Rss"][mappings["kind"] == "native-heap"].fillna(0).sum()

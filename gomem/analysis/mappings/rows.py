@@ -177,7 +177,10 @@ def runs(rows: MappingRows, where: Mask) -> list[Places]:
 
 
 def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
-    """Cut one mapping of a frame in address order in two, whose sizes add up."""
+    """Return a frame with one mapping cut into two rows whose sizes add up.
+
+    The rows are in address order.
+    """
     position, at, lower_resident = where
     rows = np.insert(np.arange(len(frame)), position, position)
     columns = {name: frame[name].array.take(rows) for name in frame.columns}

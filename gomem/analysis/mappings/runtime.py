@@ -45,7 +45,8 @@ CUT_BEYOND = "more than the runtime counts, in a mapping it shares; taken as res
 def metadata_claim(memstats: pd.Series) -> int:
     """Return the bytes that the runtime counts for its own structures, unknown fields as 0.
 
-    If some fields are unknown, as in a program's log, it is Sys minus heap and stacks, if known.
+    If some fields are unknown, as in a program's log, the result is Sys minus heap and stacks, if
+    known.
     """
     whole = memstats.reindex(["Sys", "HeapSys", "StackInuse"])
     if memstats[list(METADATA)].isna().any() and whole.notna().all():

@@ -181,7 +181,7 @@ def drawn_doubt(largest: int) -> float:
 def common_division(snapshots: Sequence[Snapshot]) -> tuple[frozenset[str], ...]:
     """Return the finest division into parts that all of these snapshots allow.
 
-    `moved` requires that the changes of the parts are known; this requires that their levels are.
+    `moved` needs known changes of the parts; this function needs known levels.
     """
     doubt = drawn_doubt(max(snapshot.total_bytes for snapshot in snapshots))
     return next(

@@ -1,9 +1,8 @@
 """What bounds on each part follow from the known sums of several parts?
 
-A part is an interval. A known sum of several parts bounds each of them: RSS is the sum of all
-parts, and the arenas hold the four parts of the heap. The lower bound of a part is the sum minus
-the upper bounds of the other parts. The upper bound is the sum minus the lower bounds of the other
-parts.
+A part is an interval. A known sum of several parts bounds each part: RSS is the sum of all parts,
+and the arenas hold the four parts of the heap. The lower bound of a part is the sum minus the upper
+bounds of the other parts. The upper bound is the sum minus the lower bounds of the other parts.
 """
 
 from __future__ import annotations

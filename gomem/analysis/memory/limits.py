@@ -2,8 +2,7 @@
 
 RSS can reach its worst case without any further allocation: all memory that the runtime has mapped
 and not released becomes resident (written, zeroed, or put into huge pages), and everything else
-stays as it is. Source: the runtime's mgcscavenge.go. How full a cgroup is, is a question for
-`cgroup`.
+stays as it is. Source: the runtime's mgcscavenge.go. For the charge of a cgroup, see `cgroup`.
 """
 
 from __future__ import annotations

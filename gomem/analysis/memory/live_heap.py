@@ -1,7 +1,7 @@
 """How large is the live heap over time, without garbage, and does it grow?
 
 HeapAlloc is the live heap plus garbage that no collection has found yet, so it rises and falls with
-every cycle. What a collection marks, the mark, does not. The log prints the mark of each
+every cycle. The mark, which is what a collection marked, does not. The log prints the mark of each
 collection, runtime/metrics has that of the last collection (`/gc/heap/live:bytes`, since Go 1.21),
 and it can be computed from the next goal (NextGC is GOGC per cent higher). A mark is dated to its
 collection, LastGC, and not to the time of reading. Two snapshots without a collection in between

@@ -9,11 +9,11 @@ a few outliers cannot move. Its interval is Sen's rank interval, widened by the 
 sampled objects belong to a slow leak, and every profile has the same ones. So neighbouring profiles
 agree with each other, however far all are from the true value.
 
-Collections renew a heap profile. A profile that repeats the previous one has no new data. It would
-make the result look more certain than it is, so it is left out. A profile is also left out if
-another follows at once (see `analysis.profiles.published`). With rare collections, a profile shows
-an old state. A rise between two profiles is called a step only after this lag is taken into
-account.
+Collections renew a heap profile. A profile that repeats the previous one has no new data. Such a
+profile would make the result look more certain than it is, so it is left out. A profile is also
+left out if another follows at once (see `analysis.profiles.published`). With rare collections, a
+profile shows an old state. A rise between two profiles is called a step only after this lag is
+taken into account.
 """
 
 from __future__ import annotations
@@ -96,8 +96,9 @@ class Series(Answer):
 def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space") -> Series:
     """Arrange periodic profiles of one process as stacks over time.
 
-    If there are more than `MAX_NAMED` stacks, the smallest are merged. Raises ValueError if a
-    profile does not have the sample type, or if none has a time.
+    The values are levels for inuse_*, and additions for alloc_*. If there are more than `MAX_NAMED`
+    stacks, the smallest are merged. Raises ValueError if a profile does not have the sample type,
+    or if none has a time.
     """
     found = published(profiles)
     news = found.news
@@ -125,7 +126,7 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
 def horizon_seconds_of(series: Series) -> float:
     """Return how many seconds ahead a series can be projected.
 
-    It is a multiple of the observed time, and at most an hour.
+    The horizon is a multiple of the observed time, and at most an hour.
     """
     watched = float(series.moments["seconds"].iloc[-1])
     return min(HORIZON_PER_WATCH * watched, MAX_HORIZON_SECONDS)

@@ -15,7 +15,7 @@ The interval combines:
 - Sampling of the bytes in use, and chance arrivals: the number of objects in use at an instant is a
   Poisson number. Profiles with different objects are additional samples, profiles with the same
   objects are not. The scatter between profiles separates the two: shared objects do not scatter.
-- The time between the two states: a profile lags by up to two collections.
+- The time between the first and the last profile: each lags by up to two collections.
 - Marking: what was allocated or became unreachable while a collection marked counts as in use, so a
   lifetime includes the time that marking takes. The lower end is lowered by that much.
 """
@@ -108,7 +108,7 @@ class Lifetimes(Answer):
     def largest(self, n: int) -> pd.DataFrame:
         """Return the `n` sites with the largest shares of allocated or in-use memory.
 
-        They are in the order of `sites`.
+        The sites keep the order of `sites`.
         """
         sites = self.sites
         held = sites["inuse_bytes"] / max(float(sites["inuse_bytes"].sum()), 1.0)

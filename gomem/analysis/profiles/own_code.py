@@ -1,10 +1,10 @@
 """Which of the program's own functions has most of a profile, makes given calls, or recurses?
 
 pprof's flat values name the direct caller of the allocator: `io.ReadAll`,
-`strings.(*Builder).grow`. The developer can change only the program's own function above it. So
-each sample counts for the innermost function in its stack that belongs to the program's own module.
-A stack without such a function counts for the innermost function outside Go's library. The callers
-of runtime.GC, C or mmap are found in the same way, from that call outwards.
+`strings.(*Builder).grow`. The developer can change only the program's own function further out in
+the stack. So each sample counts for the innermost function in its stack that belongs to the
+program's own module. A stack without such a function counts for the innermost function outside Go's
+library. The callers of runtime.GC, C or mmap are found in the same way, from that call outwards.
 
 A recursive function appears many times in one stack. Only goroutine stacks are checked for
 recursion.

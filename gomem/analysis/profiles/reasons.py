@@ -1,10 +1,10 @@
 """Why does a site allocate? The lines that allocate, with the compiler's reasons.
 
 A heap profile has the line that allocated an object. The compiler knows which expressions in that
-line escape to the heap, and why. The two are joined by file and line. Paths in the profile are
-absolute, unless the build used -trimpath; the compiler's paths are relative to the build's
-directory. Two paths match if one ends with the other. If several paths match, the file in the
-function's package counts.
+line escape to the heap, and why. Profile and compiler output are joined by file and line. Paths in
+the profile are absolute, unless the build used -trimpath; the compiler's paths are relative to the
+build's directory. Two paths match if one ends with the other. If several paths match, the file in
+the function's package counts.
 """
 
 from __future__ import annotations

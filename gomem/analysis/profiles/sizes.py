@@ -114,7 +114,8 @@ def object_sizes(
 def sample_sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:
     """Return the object size of each sample, in bytes.
 
-    It comes from the sampling correction, or else from the label `bytes`, or else it is the mean.
+    The size comes from the sampling correction, else from the label `bytes`; else it is bytes
+    divided by objects.
     """
     sampling = sampling_of(profile, sample_type)
     if isinstance(sampling, Sampling):

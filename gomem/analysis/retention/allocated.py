@@ -70,7 +70,7 @@ def allocated_by(
 def rate_of(size: NDArray[np.float64], live_bytes: float) -> float:
     """Return the sampling rate at which samples represent this many bytes.
 
-    It is Go's default rate if that is plausible.
+    The result is Go's default rate if that rate is plausible.
     """
     if size.sum() >= ALL_SAMPLED * live_bytes:
         return 1.0

@@ -29,7 +29,7 @@ def cleanup_closures(dump: HeapDump, functions: dict[int, str]) -> NDArray[np.in
 
 
 def cleanups(dump: HeapDump, functions: dict[int, str], values: dict[int, str]) -> dict[int, str]:
-    """Return the function of each cleanup, by the row of the closure, if the closure refers to any.
+    """Return the function of each cleanup, by the row of its closure; some closures have none.
 
     `functions` are by entry address, `values` by the words to which function values point.
     """

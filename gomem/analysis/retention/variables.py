@@ -2,7 +2,7 @@
 
 A symbol covers the bytes from its address up to address + size. Some words have no symbol, or only
 a symbol made by the linker. Such words belong to a struct that was allocated at build time, such as
-the target of `var visitors = &tracker{…}`. Such a struct belongs to the variable that points at it.
+the target of `var visitors = &tracker{…}`. The struct belongs to the variable that points at it.
 
 A build with different linker flags has the same functions at the same addresses, but its data is
 shifted by some bytes, because the build information, which includes the flags, comes first. So data
@@ -138,7 +138,7 @@ def _by_address(rows: pd.DataFrame, names: pd.Series, bias: int) -> dict[int, st
 
 
 def nameless_by(dump: HeapDump, symbols: pd.DataFrame | None) -> str:
-    """Return why variables have no names, and what to do about it; empty if they have names.
+    """Return why variables have no names, and what to do; empty if variables have names.
 
     A stripped executable has no symbols. The symbols of another build do not match if its data or
     bss has another size than the dump's.

@@ -10,7 +10,7 @@ HeapReleased`:
 | to 1.12 | none: every 2.5 minutes, spans that were idle for five minutes are released |
 | 1.13.0, 1.13.1 | 1.1 × NextGC |
 | 1.13.2 on | 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC) |
-| 1.19 to 1.21 | and 95 × GOMEMLIMIT, never reached because of a bug (golang/go#62449) |
+| 1.19 to 1.21 | and 95 × GOMEMLIMIT: by a bug (golang/go#62449), so never reached |
 | 1.22 on | and 0.95 × GOMEMLIMIT |
 
 Since 1.19, an allocation that would push mappedReady above GOMEMLIMIT first releases memory.

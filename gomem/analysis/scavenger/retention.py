@@ -1,4 +1,4 @@
-"""How much heap does the runtime keep and release over time, and what is its goal?
+"""How much heap does the runtime keep and release over time, and what is the scavenger's goal?
 
 The result has one row per snapshot, on one clock: heap in use, heap kept for reuse (idle and not
 released), released, released but still resident, RSS, and the goals from `goals`. The background

@@ -4,10 +4,10 @@ The runtime keeps free heap for reuse. Since Go 1.13 a background scavenger work
 HeapInuse + (HeapIdle - HeapReleased)` exceeds its goal. The goal is 1.1 × HeapInuse at the last GC
 × NextGC / previous NextGC, which settles near 1.1 × NextGC. Since 1.19 the scavenger also works
 while memory that is mapped and not released exceeds 0.95 × GOMEMLIMIT, so the lower of the two
-goals applies. (In 1.19 to 1.21 a bug makes it miss that goal, golang/go#62449; in these releases,
-allocation releases memory instead, once the limit itself is reached.) Before 1.13 there is no goal,
-and spans are released after five idle minutes. Memory released with MADV_FREE counts as resident
-until the kernel needs it. MADV_FREE is the default from 1.12 to 1.15; in later releases,
+goals applies. (In 1.19 to 1.21 a bug makes the scavenger miss that goal, golang/go#62449; in these
+releases, allocation releases memory instead, once the limit itself is reached.) Before 1.13 there
+is no goal, and spans are released after five idle minutes. Memory released with MADV_FREE counts as
+resident until the kernel needs it. MADV_FREE is the default from 1.12 to 1.15; in later releases,
 GODEBUG=madvdontneed=0 selects it. Source: the runtime's mgcscavenge.go.
 
 For a series of snapshots, `scavenger` has the full answer. It compares kept and released memory

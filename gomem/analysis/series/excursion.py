@@ -1,9 +1,10 @@
 """Does a level rise above its baseline: how far, how suddenly, for how long, and does it return?
 
-The baseline is the median of the readings in the lower half of the range. It is the typical level
-if the level is high for less than half of the time. An excursion lasts while the level is above the
-midpoint between the baseline and the highest reading. A rise over several readings means that
-something fills up, such as a cache or a batch. A rise within one reading is sudden.
+The baseline is the median of the readings in the lower half of the range. The baseline is the
+typical level if the level is high for less than half of the time. An excursion lasts while the
+level is above the midpoint between the baseline and the highest reading. A rise over several
+readings means that something fills up, such as a cache or a batch. A rise within one reading is
+sudden.
 
 The true duration is between that of the readings inside the excursion and that of the readings just
 outside it. The longest possible duration is reported, so a further reading can only shorten it. If
@@ -68,8 +69,8 @@ class Excursion:
 def excursion_of(level: Level) -> Excursion | None:
     """Measure how a level left its baseline.
 
-    None for fewer than three readings, or if the level did not leave it. A level that is already
-    high at the first reading is not an excursion.
+    None for fewer than three readings, or if the level did not leave its baseline. A level that is
+    already high at the first reading is not an excursion.
     """
     at, values = level.seconds, level.values
     if len(values) < 3 or not at[-1] > at[0]:

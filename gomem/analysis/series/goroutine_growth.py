@@ -53,7 +53,7 @@ GOROUTINE_GROUPS = (
 
 @dataclass(frozen=True)
 class Waiting:
-    """Where most of the goroutines wait that came since the first count."""
+    """Where most of the new goroutines wait: those that came since the first count."""
 
     # The program's own innermost function on their stack; the library's if there is none.
     function: str
@@ -102,7 +102,7 @@ def goroutine_growth(
 
 
 def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:
-    """Find where the goroutines wait that came between the first and the last profile.
+    """Find where the new goroutines wait: those that the last profile has beyond the first.
 
     None if unknown.
     """

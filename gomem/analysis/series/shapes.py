@@ -33,7 +33,7 @@ def shape_of(
     makes a decline. A rise mostly within one interval, and far faster than average, is a step. A
     rise that has ended by the last third is a plateau; any other is a ramp.
 
-    Times ascend. `noise` is the standard deviation of an estimated level; If readings lag,
+    Times ascend. `noise` is the standard deviation of an estimated level. If readings lag,
     `since_seconds` is the earliest time that each reading can show.
     """
     extent = levels.max() - levels.min()

@@ -249,7 +249,7 @@ class Spread:
     def of(cls, load: Load, peaks: np.ndarray) -> Spread:
         """Compute the errors from the means over stretches of the load.
 
-        They are multiplied by √2, because another run varies, too.
+        The errors are multiplied by √2, because another run varies, too.
         """
         highest = float(peaks.max())
         stretches = int(min(MAX_STRETCHES, max(2, len(load.begin) // 2)))

@@ -57,7 +57,7 @@ class Watched:
 def watched(cycles: Cycles) -> Watched:
     """Select the part of a log to analyse, and check that it is long enough.
 
-    It is from the longest run; of a long log, it is the end of that run.
+    The part is from the longest run; in a long log, it is the end of that run.
     """
     frame, runs = _longest_run(cycles)
     whole = frame.dropna(subset=list(KNOWN))
@@ -175,7 +175,7 @@ class Present:
 
     @property
     def limit_bytes(self) -> float:
-        """GOMEMLIMIT in bytes; if it is unknown, infinite, as for no limit."""
+        """GOMEMLIMIT in bytes; infinite if there is no limit, or if unknown."""
         return math.inf if self.memory_limit_bytes is None else self.memory_limit_bytes
 
 
