@@ -56,7 +56,7 @@ def selector_of(query: str) -> str:
 
 
 def instances_of(found: Iterable[Mapping[str, str]], base: str) -> list[Instance]:
-    """Return an instance for each distinct set of labels, in order; CaptureError if too many."""
+    """Return an instance for each set of labels, in order; raises CaptureError if too many."""
     keys = sorted({tuple(sorted(labels.items())) for labels in found})
     if len(keys) > MAX_INSTANCES:
         what = "{}: {} instances match, wanted {} at most; name fewer with --query"
