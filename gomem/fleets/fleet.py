@@ -1,4 +1,4 @@
-"""Read many captures: the results of each as frames, and conclusions over all."""
+"""Read many captures: the results of each as frames, and conclusions over all captures."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Fleet:
 
     Each kind of result is a frame over all captures, whose first columns are `capture`, `instance`,
     `service`, `build` and `time`: `captures`, `account`, `levels`, `gc`, `sites`, `findings`,
-    `settings`, `damage` and `failed`. As a pyarrow dataset, which `lazily` returns, a kind reads
-    only the requested columns and rows.
+    `settings`, `damage` and `failed`. To read only some columns or rows of a kind, use `lazily`,
+    which returns a pyarrow dataset.
     """
 
     dataset: Dataset

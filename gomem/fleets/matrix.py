@@ -72,9 +72,9 @@ class Matrix:
 
     @cached_property
     def sentence(self) -> Text:
-        """The first build that differs in RSS, and the build where RSS changes back.
+        """The build that first differs in RSS, and the build where RSS changes back.
 
-        Then the other values that differ.
+        Other values that differ follow.
         """
         return steps_words(self.compared) or text(
             "{} builds show no difference from one to the next.", str(len(self.builds))

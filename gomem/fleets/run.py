@@ -29,7 +29,7 @@ ENGINES = (LOCAL, DASK)
 
 @dataclass(frozen=True)
 class Engine:
-    """The engine that reads chunks: processes of this machine, or dask."""
+    """Where chunks are read: in processes of this machine, or by dask."""
 
     name: str = LOCAL  # one of `ENGINES`
     # processes on this machine; None for one per CPU, 0 for this process

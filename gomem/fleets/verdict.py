@@ -100,7 +100,7 @@ def verdict_of(fleet: Fleet) -> Verdict:
 
 
 def outlier_sentence(row: Mapping[str, Any]) -> Text:
-    """Describe a row of `OUTLIERS`: the value, the median of the others, the place, the cost.
+    """Describe a row of `OUTLIERS`: the value, the median of the others, the site, the cost.
 
     `pod-7 leaks goroutines: 4 201, where the median of the others is 1.`
     """
