@@ -80,7 +80,7 @@ def output_path(named: Path | None) -> Path | None:
 
 
 def input_paths(named: Sequence[Path], *, again: bool = False) -> list[Path]:
-    """Return the paths of inputs named on the command line, where `-` is standard input.
+    """Return the paths of inputs named on the command line; `-` is standard input.
 
     Raises CaptureError if standard input is combined with files, or if the command must read its
     inputs `again`.
