@@ -191,7 +191,7 @@ def _has_shares(sums: Any) -> Any:
 
 @dataclass
 class Growth:
-    """Counts the collections of a steady heap, which has not grown by a further `STEP_OF_GROWTH`."""
+    """Counts the collections of a steady heap, which has not grown by another `STEP_OF_GROWTH`."""
 
     steady: int = 0
     marking: float = 0.0
