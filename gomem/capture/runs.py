@@ -1,8 +1,8 @@
 """Which readings of MemStats belong to an earlier process? One text can have several runs.
 
 The runtime's counters never fall while a process lives: bytes and objects allocated, collections,
-memory obtained from the OS. Readings before such a fall belong to another run. They are reported
-separately, and never joined with the last run into one trend.
+memory obtained from the OS. Readings before such a fall belong to another run. Earlier readings are
+reported separately, and never joined with the last run into one trend.
 """
 
 from __future__ import annotations

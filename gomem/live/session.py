@@ -59,7 +59,7 @@ class LogTail:
             return  # no copy, or reading the log will report the error
 
     def new(self) -> Iterator[bytes]:
-        """Yield the whole lines added since the last call; raises OSError if the log is unreadable."""
+        """Yield whole lines added since the last call; raises OSError if the log is unreadable."""
         with self.path.open("rb") as file:
             known = os.fstat(file.fileno())
             if known.st_ino != self._inode or known.st_size < self._at:

@@ -32,7 +32,7 @@ _MAX_BOM_BYTES = len(codecs.BOM_UTF8)
 class Tape:
     """A binary file that counts the bytes read, and takes back bytes read too far.
 
-    It leaves the file open; `closed` only says that the reader is done.
+    A tape leaves the file open; `closed` only says that the reader is done.
     """
 
     def __init__(self, file: IO[bytes]) -> None:

@@ -38,8 +38,8 @@ def distance(
 def log_distance(value: float, others: FloatArray, *, offset: float, min_spread: float) -> float:
     """Return the distance as `distance` does, but on a log scale.
 
-    It suits values that range over several times their median. `offset` is added to every value, so
-    that small values count as equal.
+    A log scale suits values that range over several times their median. `offset` is added to every
+    value, so that small values count as equal.
     """
     logs = np.log(np.maximum(others, 0.0) + offset)
     middle = float(np.median(logs))

@@ -87,7 +87,7 @@ def interval(estimate: FloatArray, sampling: Sampling) -> tuple[FloatArray, Floa
 def limit_ratios(sightings: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return both limits of a Poisson mean, as multiples of each sample count (1 or more).
 
-    A count need not be whole. It is infinite if the variance is 0; NaN stays NaN.
+    A count need not be whole. A count is infinite if the variance is 0; NaN stays NaN.
     """
     numbers = np.arange(1.0, TABLED + 1)
     lows, highs = _tabled_limits()

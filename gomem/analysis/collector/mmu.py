@@ -1,9 +1,9 @@
 """How much CPU does the program keep in the worst window of each length?
 
-This is the minimum mutator utilisation (Cheng and Blelloch, 2001): the program's share of the CPU
-in the window of a given length in which GC took most. A pause of 1 ms makes the share 0 in windows
-of 1 ms. Pauses in quick succession show in windows of 10 ms. For long windows, the curve flattens
-at the overall cost of GC.
+The measure is the minimum mutator utilisation (Cheng and Blelloch, 2001): the program's share of
+the CPU in the window of a given length in which GC took most. A pause of 1 ms makes the share 0 in
+windows of 1 ms. Pauses in quick succession show in windows of 10 ms. For long windows, the curve
+flattens at the overall cost of GC.
 
 During STW, the program has no CPU. During concurrent marking, the program has the part of
 GOMAXPROCS that assists and background workers leave. That part is spread evenly over the marking,

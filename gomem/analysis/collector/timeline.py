@@ -267,9 +267,10 @@ def gc_scavenges(
     """Place the scavenger's lines, which have no time, on the clock of the collections.
 
     A row per line. First come the start of the preceding collection (`log_seconds`) and of the next
-    one (`until_seconds`), each missing if there is no such collection. They are on one clock for
-    all runs: that of `steps.log_seconds`, or `begins` if `cycles` has only part of the collections.
-    Then come the contents of the line, and the total released up to the line in its run.
+    one (`until_seconds`), each missing if there is no such collection. Both times are on one clock
+    for all runs: that of `steps.log_seconds`, or `begins` if `cycles` has only part of the
+    collections. Then come the contents of the line, and the total released up to the line in its
+    run.
     """
     begins = log_seconds(cycles) if begins is None else begins
     clock = cycles[["run", "number"]].assign(begin=begins)

@@ -1,7 +1,8 @@
 """Why did each collection run: the pacer, the program, the two-minute timer, or a memory limit?
 
-The log marks collections that the program forced, and announces periodic ones. It never says that a
-memory limit (since Go 1.19) set the goal. A limit is named only if nothing else explains the goal:
+The log marks collections that the program forced, and announces periodic ones. The log never says
+that a memory limit (since Go 1.19) set the goal. A limit is named only if nothing else explains the
+goal:
 
 - no GOGC gives the goal: see `gogc.Goals.beyond_any`;
 - runtime/metrics has GOGC, and the goal is lower than GOGC sets it;

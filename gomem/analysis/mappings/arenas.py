@@ -1,7 +1,7 @@
 """Which mappings are the Go heap's arenas, in every layout since Go 1.5?
 
-An arena has no name on most kernels, and since Go 1.26 no fixed address. It is recognised by its
-shape: runs of anonymous memory that begin and end on an arena boundary. If the snapshot has
+An arena has no name on most kernels, and since Go 1.26 no fixed address. An arena is recognised by
+its shape: runs of anonymous memory that begin and end on an arena boundary. If the snapshot has
 MemStats, the runs must also be as large as MemStats says. Sources: the runtime's malloc.go and
 mheap.go. Before Go 1.11, malloc.go made a single reservation of spans, bitmap and arena.
 """

@@ -242,8 +242,9 @@ def _surely_moved(changes: _Changes) -> float:
 def account_of(readings: Sequence[Reading]) -> Account | None:
     """Build the account from the readings of one process, in time order.
 
-    The size of the process is RSS. It is the memory reserved by Go instead if too few readings have
-    RSS: none, or one while two or more have reserved memory. None if no reading has either.
+    The size of the process is RSS. If too few readings have RSS (none, or one while two or more
+    have reserved memory), the size is the memory reserved by Go instead. None if no reading has
+    either.
     """
     resident = [reading for reading in readings if reading.rss_bytes is not None]
     reserved = [reading for reading in readings if reading.reserved]

@@ -138,7 +138,7 @@ def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
 def kernel_bytes(values: Mapping[str, int | None]) -> int:
     """Return the kernel's memory of a cgroup: slabs, thread stacks, page tables, socket buffers.
 
-    It is the counter `kernel` (since Linux 5.18), else the sum of the known parts.
+    The source is the counter `kernel` (since Linux 5.18), else the sum of the known parts.
     """
     whole = first_known(values, "kernel")
     if whole is not None:

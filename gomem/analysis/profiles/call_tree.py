@@ -1,8 +1,9 @@
 """Which calls lead to what a profile counts? A tree of stacks, for one or two profiles.
 
-A frame is a function reached through one chain of calls. It has its own value, and the total with
-its callees. For two profiles, the tree has every frame of either profile, as wide as in the profile
-where it is larger. So a frame that disappeared keeps its place and stays visible.
+A frame is a function reached through one chain of calls. A frame has a value of its own, and a
+total that includes its callees. For two profiles, the tree has every frame of either profile, as
+wide as in the profile where it is larger. So a frame that disappeared keeps its place and stays
+visible.
 """
 
 from __future__ import annotations

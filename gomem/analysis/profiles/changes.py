@@ -2,9 +2,10 @@
 
 A site has two names if it was renamed or moved between two builds.
 
-A rename is literal, `OLD=NEW`: a function, a type or a package path, with everything inside. It
-applies to function names that equal OLD, or that begin with OLD followed by a character that is not
-part of an identifier. So `main.handle` also renames `main.handle.func1`, but not `main.handleAll`.
+A rename is literal, `OLD=NEW`: a function, a type or a package path, with everything inside. A
+rename applies to function names that equal OLD, or that begin with OLD followed by a character that
+is not part of an identifier. So `main.handle` also renames `main.handle.func1`, but not
+`main.handleAll`.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def compare_site_runs(
 
     The value of a side is the mean over its profiles. Samples of different runs are independent, so
     the interval of a mean is computed from the intervals of the values, like that of a difference.
-    It covers only sampling noise, not other variation between runs.
+    That interval covers only sampling noise, not other variation between runs.
     """
     old, new = ([run.set_index("function")[FLAT] for run in side] for side in (before, after))
     functions = _union([*old, *new])

@@ -5,9 +5,9 @@ the mean time that an object stays. A heap profile has the bytes in use, and the
 profiles has the bytes allocated in between: in use / rate is the mean lifetime of a byte of the
 site, whatever the distribution of lifetimes.
 
-This assumes a steady state: the site allocated at the same rate before the capture, for longer than
-its objects live. Then as much is freed as is allocated. If the rates of allocation and of freeing
-differ, the interval covers both. If nothing is freed, the interval has no upper end.
+The law assumes a steady state: the site allocated at the same rate before the capture, for longer
+than its objects live. Then as much is freed as is allocated. If the rates of allocation and of
+freeing differ, the interval covers both. If nothing is freed, the interval has no upper end.
 
 The interval combines:
 

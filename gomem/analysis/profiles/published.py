@@ -144,8 +144,8 @@ UNPUBLISHED, UNFILLED = 3, 1.2
 def heap_at_most(profile: Profile) -> float | None:
     """Return an upper bound of objects and free spans in bytes, from all memory allocated so far.
 
-    The bound held in 97 of 100 recorded snapshots. It does not hold if no collection ran for long,
-    because then a profile lacks the allocations since. None for a profile without allocation
+    The bound held in 97 of 100 recorded snapshots. The bound can fail if no collection ran for
+    long, because then a profile lacks the allocations since. None for a profile without allocation
     counts.
     """
     if not {ALLOCATED, IN_USE} <= set(profile.sample_type_names):

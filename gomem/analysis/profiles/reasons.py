@@ -40,7 +40,7 @@ def site_reasons(
     """Join the allocation lines of a heap profile to the compiler's reasons, the largest first.
 
     `verdicts` are `EscapeAnalysis.on_the_heap`; for the rows see `REASONS`. `why` is empty if the
-    compiler printed nothing about a line. This is so for code built without -m, such as the
+    compiler printed nothing about a line. That happens for code built without -m, such as the
     standard library (which `-gcflags=all=-m` includes), and if the source has changed. Raises
     ValueError if there is no such sample type.
     """

@@ -1,7 +1,7 @@
 """Which root retains the heap, and through which of its parts, according to a reference profile?
 
 cloudwego/goref follows the references of a process from its globals, its goroutines' variables and
-its finalizers. It writes what a root retains as stacks, with the root outermost and the object
+its finalizers. goref writes what a root retains as stacks, with the root outermost and the object
 innermost. Each object counts once, for the first root that reaches the object. Nothing is sampled.
 """
 

@@ -1,8 +1,8 @@
 """How much heap does the scavenger let Go retain, by release?
 
 The goals come from the runtime's `gcPaceScavenger` (mgcscavenge.go). The runtime computes the goals
-when a collection ends, and keeps them until the next collection ends. It compares a goal with
-`retained = HeapSys - HeapReleased` or, for the memory limit, with `mappedReady = Sys -
+when a collection ends, and keeps them until the next collection ends. The runtime compares a goal
+with `retained = HeapSys - HeapReleased` or, for the memory limit, with `mappedReady = Sys -
 HeapReleased`:
 
 | releases | goal |
@@ -56,7 +56,7 @@ def paced_goal_bytes(
 ) -> int:
     """Return the retained heap at which the background scavenger stops, from Go 1.13.2 on.
 
-    It is computed from HeapInuse at the end of marking (before sweeping), NextGC after the
+    The goal is computed from HeapInuse at the end of marking (before sweeping), NextGC after the
     collection, NextGC before the collection (which must be positive), and the kernel's page size.
     """
     kept = int(peak_inuse_bytes * (goal_bytes / last_goal_bytes))

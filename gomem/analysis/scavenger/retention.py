@@ -2,10 +2,11 @@
 
 The result has one row per snapshot, on one clock: heap in use, heap kept for reuse (idle and not
 released), released, released but still resident, RSS, and the goals from `goals`. The background
-scavenger's goal is set when a collection ends. It depends on HeapInuse just before the end, and on
-the heap goals before and after the collection. The log has both heap goals to 1 MiB. MemStats has a
-heap goal exactly if there is a snapshot between two collections. Without log and snapshot, the goal
-is that of a steady heap, in which HeapInuse peaks at NextGC plus at most the free slots.
+scavenger's goal is set when a collection ends. The goal depends on HeapInuse just before the end,
+and on the heap goals before and after the collection. The log has both heap goals to 1 MiB.
+MemStats has a heap goal exactly if there is a snapshot between two collections. Without log and
+snapshot, the goal is that of a steady heap, in which HeapInuse peaks at NextGC plus at most the
+free slots.
 """
 
 from __future__ import annotations

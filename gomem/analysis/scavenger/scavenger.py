@@ -10,8 +10,8 @@ is no goal, and spans are released after five idle minutes. Memory released with
 resident until the kernel needs it. MADV_FREE is the default from 1.12 to 1.15; in later releases,
 GODEBUG=madvdontneed=0 selects it. Source: the runtime's mgcscavenge.go.
 
-For a series of snapshots, `scavenger` has the full answer. It compares kept and released memory
-with the release's goals. It says why no more was released between snapshots, how much
+For a series of snapshots, `scavenger` has the full answer. The answer compares kept and released
+memory with the release's goals, and says why no more was released between snapshots, how much
 debug.FreeOSMemory would release, what such a call in the log cost, and how much CPU the scavenger
 used.
 """

@@ -91,8 +91,8 @@ def seconds_between(before: Row, after: Row) -> float | None:
 def given_back(before: Row, after: Row) -> int | None:
     """Return bytes returned to the OS between two readings; None if unknown on either side.
 
-    It is the smaller of two numbers: the rise in HeapReleased, and the fall in retained heap.
-    Either alone can change without a return to the OS: since Go 1.13 a fresh arena counts as
+    The result is the smaller of two numbers: the rise in HeapReleased, and the fall in retained
+    heap. Either alone can change without a return to the OS: since Go 1.13 a fresh arena counts as
     released, and heap that becomes a stack no longer counts as heap.
     """
     released, retained = (

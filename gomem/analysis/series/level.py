@@ -12,9 +12,9 @@ stopped.
 
 A second table has the typical and the worst size of RSS and the heap (`LEVEL_QUANTILES`). The
 q-quantile is the smallest level with at least a fraction q of the snapshots at or below it. A p99
-of 200 MB means that 99 % of the snapshots are at or below 200 MB. It is reported only with enough
-snapshots: with fewer than a hundred, p99 is just the maximum. A share of the snapshots equals a
-share of the time only if they were taken at even intervals, as by `gomem capture --every`.
+of 200 MB means that 99 % of the snapshots are at or below 200 MB. A p99 is reported only with
+enough snapshots: with fewer than a hundred, it is just the maximum. A share of the snapshots equals
+a share of the time only if they were taken at even intervals, as by `gomem capture --every`.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
 def percent_goal(live: Array, scanned: Array | float, gogc: Array | float, era: Era) -> Array:
     """Return the goal in bytes set by GOGC (1.0 for 100); infinite if off.
 
-    It follows from the heap that the previous collection marked; from 1.18 on, also from stacks and
-    globals.
+    The goal follows from the heap that the previous collection marked; from 1.18 on, also from
+    stacks and globals.
     """
     base = live + scanned if era.counts_stacks else live
     return np.maximum(live + base * gogc, MIN_HEAP_BYTES * gogc)

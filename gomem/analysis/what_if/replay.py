@@ -3,9 +3,9 @@
 A log shows the load of the program: the bytes allocated over time, the surviving heap, and the
 duration and cost of marking. This load hardly depends on GOGC, so it can be replayed. The heap
 grows as in the log. A collection starts where `pacer` sets the trigger and takes as long as the
-collections in the log around that time. It leaves the survivors of that time, plus what is
-allocated during marking. The load starts again when it ends, so that rare collections are counted
-over several passes.
+collections in the log around that time. The collection leaves the survivors of that time, plus what
+is allocated during marking. The load starts again when it ends, so that rare collections are
+counted over several passes.
 """
 
 from __future__ import annotations
