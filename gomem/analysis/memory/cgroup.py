@@ -52,8 +52,8 @@ class CgroupUse:
     """How full a cgroup is, and of what.
 
     Attributes:
-        limit_bytes: `memory.max`; None if there is none.
-        high_bytes: `memory.high`, above which the kernel throttles; None if there is none.
+        limit_bytes: `memory.max`; None without a limit.
+        high_bytes: `memory.high`, above which the kernel throttles; None if unset.
         current_bytes: All memory charged to the cgroup.
         peak_bytes: The highest usage so far; None if the kernel does not record it.
         working_set_bytes: `current` minus inactive file pages; Kubernetes evicts by it.

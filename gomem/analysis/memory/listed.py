@@ -36,7 +36,7 @@ class Listed:
         file_bytes: File pages in RSS; None if unknown.
         shmem_bytes: Shared memory in RSS; None if unknown.
         shared_bytes: Files and shared memory in RSS (SHR in top); None if unknown.
-        limit_bytes: The limit of its cgroup; None if there is none, or if unknown.
+        limit_bytes: The limit of the cgroup; None if there is no limit, or if unknown.
         killed_in: What was full when the OOM killer killed it: `cgroup`, `machine`; or empty.
         kills: How many times the OOM killer killed this program, according to the table.
         kill_seconds: From the first of these kills to the last; None without times.
