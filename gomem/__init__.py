@@ -1,6 +1,6 @@
 """gomem: where did my Go process's memory go, and did my change help?
 
-The names below load what they need when they are first used; importing gomem costs nothing.
+Importing gomem is cheap: the names below load their modules when they are first used.
 
     capture = gomem.load("captures/api")
     diagnosis = gomem.diagnose(capture)

@@ -1,4 +1,4 @@
-"""`python -m gomem` is the `gomem` script."""
+"""Run the `gomem` command as `python -m gomem`."""
 
 import sys
 

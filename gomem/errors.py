@@ -36,7 +36,7 @@ class Damage:
 
     @property
     def place(self) -> Text:
-        """The prefix of messages, `source: place`."""
+        """The source and the place in it, as `source: place`: the prefix of messages."""
         return Text(self.source, f": {self.where}" * bool(self.where))
 
     @property
@@ -59,16 +59,16 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: object, known: Iterable[str], kind: type[Part] = Words) -> Text:
-    """Return the end of an unknown-word message: the nearest valid word; empty if none is near.
+    """Return the suffix `; did you mean …?` for an unknown word; empty if no known word is near.
 
-    The valid words are gomem's own, or names of another kind.
+    `kind` is the type of the known words as parts of the text: gomem's own words by default.
     """
     near = nearest(word, known)
     return Text() if near is None else text("; did you mean {}?", kind(near))
 
 
 class FormatError(ValueError):
-    """An artefact that cannot be parsed; the message says where, what was found and expected."""
+    """An artefact that cannot be parsed; the message says where, what was found and wanted."""
 
     def __init__(self, source: str, where: str, what: str, text: str = "") -> None:
         self.damage = Damage(source, where, what, text)
@@ -85,12 +85,12 @@ class CaptureError(Exception):
 
     @property
     def message(self) -> Text:
-        """The message with its typed parts: file and capture names, and user input."""
+        """The message as a text; file names, capture names and user input are typed parts."""
         return Text(*self.args[:1])
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that memory ran out, or that no thread could start for lack of it."""
+    """Return whether an error means that memory ran out, or was too short to start a thread."""
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     return isinstance(error, MemoryError) or NO_THREAD in str(error)
@@ -112,7 +112,7 @@ def printable(text: str) -> str:
 
 
 def printable_json(written: str) -> str:
-    r"""JSON with escapes, such as `\u202e`, for the same characters: its values stay the same."""
+    r"""Escape the same characters in JSON, such as `\u202e`; its values stay the same."""
     return _UNUSUAL.sub(_in_json, written)
 
 

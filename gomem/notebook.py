@@ -7,7 +7,7 @@
     show(plot.waterfall, diagnosis)
 
 A notebook made for one capture can run on another. If that capture lacks the data of a cell, a line
-says so and names what to collect, and the notebook continues.
+says so, with what to collect, and the notebook continues.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ __all__ = [
 def open_capture(capture: Named, baseline: Named | None = None) -> Diagnosis:
     """Diagnose the capture of a notebook, and compare it with a baseline if one is given.
 
-    Each is a path; captures recorded for the notebooks are also found by name. Here and below,
-    CaptureError is raised if gomem can read nothing at a path.
+    Each is a path, or the name of a capture recorded for the notebooks. Like every function that
+    reads a capture, it raises CaptureError if gomem can read nothing at a path.
     """
     diagnosis = diagnose(_found(capture), None if baseline is None else _found(baseline))
     hidden_in(diagnosis)
@@ -91,7 +91,7 @@ def open_capture(capture: Named, baseline: Named | None = None) -> Diagnosis:
 
 
 def open_sides(before: Side, after: Side) -> Comparison:
-    """Compare two sides; each is a path, a pattern of runs, or a list."""
+    """Compare two sides; each is a path, a pattern of runs, or a list of paths."""
     sides = [opened(_found(side)) for side in (before, after)]
     for run in (run for side in sides for run in side):
         if isinstance(run, Diagnosis):
@@ -100,7 +100,7 @@ def open_sides(before: Side, after: Side) -> Comparison:
 
 
 def open_first(side: Side) -> Diagnosis:
-    """Diagnose the first capture on a side with several runs."""
+    """Diagnose the first capture of a side, which can have several runs."""
     return open_capture(matching(_found(_several(side)[0]))[0])
 
 
@@ -115,7 +115,7 @@ def open_builds(builds: Mapping[str, Named] | Sequence[Named]) -> dict[str, Diag
 def open_fleet(captures: Sequence[Named], *, labels: str = "", workers: int | None = 0) -> Fleet:
     """Read many captures: folders, archives and patterns; see `gomem.fleet`.
 
-    `workers` is the number of processes, by default this one alone; None is one per CPU.
+    `workers` is the number of worker processes: 0 reads in this process, None starts one per CPU.
     """
     found = fleet(*map(_found, captures), labels=labels, workers=workers)
     if hidden_here().redact:
@@ -156,7 +156,7 @@ def verdict(asked: Asked) -> Shown:
 
 
 def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
-    """Return the findings of these causes, a sentence each, or say that there are none."""
+    """Return the findings with these codes, a sentence each, or a sentence that there are none."""
     found = [finding for finding in diagnosis.findings if finding.code in codes]
     said = (
         text("{}: {}.", str(finding.severity).capitalize(), typed(finding.title, diagnosis))
@@ -170,8 +170,8 @@ def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
 def questions(asked: Asked, by_heading: Mapping[str, str | Callable[..., Any]]) -> Shown:
     """Say how many of a page's questions can be answered, and what the others need.
 
-    `by_heading` has for each question the section, figure or other function that answers it, which
-    raises CaptureError if it cannot.
+    `by_heading` maps each question to what answers it: the name of a section, or a function, such
+    as a figure, that raises CaptureError if it cannot.
     """
     lacking = {heading: _lacking(asked, answer) for heading, answer in by_heading.items()}
     without = tuple(
@@ -194,10 +194,10 @@ def _lacking(asked: Asked, answer: str | Callable[..., Any]) -> str:
 
 
 def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
-    """Return a section of the report or of a comparison; one line if it would be empty.
+    """Return a section of the report or of a comparison; one line if the section would be empty.
 
-    Names are such as `ledger`, `collector` or `findings`; an unknown name raises ValueError.
-    Without figures, the section has only tables and text.
+    `name` is `ledger`, `collector`, `findings` and so on; an unknown name raises ValueError.
+    Without `figures`, the section has only tables and text.
     """
     part = _part(asked, name)
     found = part.make(asked)
@@ -228,11 +228,11 @@ def show(
     draw: Callable[..., Any] | pd.DataFrame | pd.Series, *data: Any,
     only: Sequence[str] | None = None, **options: Any,
 ) -> Any:  # fmt: skip
-    """Call a function and show its result; one line if the capture lacks the required data.
+    """Return the result of a function for display; one line if the capture lacks the data for it.
 
-    `draw` can be a figure of `gomem.plot`, which is shown as in a report, with ink for light and
-    dark paper; any function that raises `CaptureError`; or a frame, of which `only` some columns
-    are shown.
+    `draw` can be a function of `gomem.plot`, whose figure is shown as in a report, with ink for
+    light and dark paper; any other function that raises CaptureError without its data; or a frame.
+    `only` names the columns of a frame to show.
     """
     if getattr(draw, "__module__", "").startswith(FIGURES) and draw is not flame:
         options = {"ax": PAGE, **options}
@@ -252,9 +252,9 @@ def show(
 
 
 def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
-    """Return the provenance of a page: files with their digests, and versions.
+    """Return what a page was made from: files with their digests, and versions.
 
-    Paths are shown as given; None is left out.
+    Paths are shown as given; a capture that is None is left out.
     """
     paths = [path for capture in captures if capture is not None for path in _several(capture)]
     files = [digest for path in paths for digest in digests_of(_found(path))]
@@ -279,7 +279,7 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
 
 
 def hidden_in(diagnosis: Diagnosis) -> Hidden:
-    """Return what is hidden of a capture and its baseline."""
+    """Return what redaction hides of a capture and its baseline."""
     sides = (diagnosis, diagnosis.baseline)
     return hidden_here(*(side.capture for side in sides if side is not None))
 

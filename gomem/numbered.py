@@ -1,6 +1,6 @@
 """Names that redacted output replaces by a noun and a number, such as `build-2`.
 
-They identify things: a reader needs to tell them apart, but not their real names.
+A reader needs to tell the named things apart, but not to know their real names.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Numbered(Name):
 
 
 class Collected(Numbered):
-    """One of many captures."""
+    """The name of one of many captures."""
 
     __slots__ = ()
     word = "capture"
@@ -43,7 +43,7 @@ class Instance(Numbered):
 
 
 class Service(Numbered):
-    """The program that instances run, as their labels call it."""
+    """The name of the program that several instances run, from their labels."""
 
     __slots__ = ()
     word = "service"

@@ -1,4 +1,4 @@
-"""Go releases, and the runtime's behaviour in each: the only table of such facts."""
+"""Go releases, and the runtime's behaviour in each: gomem's only table of these facts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RELEASE = re.compile(
 
 @dataclass(frozen=True, order=True, slots=True)
 class GoRelease:
-    """Go 1.`minor`.`patch`."""
+    """The release Go 1.`minor`.`patch`."""
 
     minor: int
     patch: int = 0
@@ -45,18 +45,18 @@ class Span(Protocol):
 
     @property
     def since(self) -> GoRelease:
-        """The first release; `ANY` without a lower bound."""
+        """The first release; `ANY` if there is no lower bound."""
 
     @property
     def before(self) -> GoRelease | None:
-        """The first release after the range; None without an upper bound."""
+        """The first release after the range; None if there is no upper bound."""
 
 
 class Fact(Enum):
-    """Runtime behaviour in a range of releases, with both ends and a description.
+    """A behaviour of the runtime: the releases that have it, and a description.
 
     Each fact comes from the runtime's source, and was observed in programs built with the releases
-    on either side.
+    just before and after each change.
     """
 
     # fmt: off
@@ -148,7 +148,7 @@ class GoVersion:
 
     @property
     def exact(self) -> GoRelease | None:
-        """The release, if it is known exactly."""
+        """The release; None if it is not known exactly."""
         return self.low if self.text is not None else None
 
     def certainly(self, fact: Span) -> bool:

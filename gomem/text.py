@@ -1,13 +1,13 @@
 """Sentences made of typed parts: words, a snapshot, a file, a function, bytes, a share, and so on.
 
-A text is a `str`, so it prints, compares, sorts and serialises to JSON like one. It also keeps its
-parts. So a view can style a function's name, redaction depends on the type of a part and never on
-its spelling, and a test checks the number in a title without its wording.
+A text is a `str`: it prints, compares, sorts and serialises to JSON as a string does. A text also
+keeps its parts. So a view can style a function's name, redaction goes by the type of a part and
+never by its spelling, and a test checks the number in a title without its wording.
 
     text("{} grows by {}", Function("main.fill"), Rate(1.2e6))
 
 `text`, `+`, `joined`, `capitalised` and `sentence` keep the parts. Every other string operation,
-such as an f-string or a slice, returns a plain string without parts, and a name in it can no longer
+such as an f-string or a slice, returns a plain string without parts. Names in a plain string cannot
 be hidden.
 """
 
@@ -50,7 +50,7 @@ class Text(str):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Its parts in order; adjacent words are merged."""
+        """The parts in order; adjacent words are merged."""
         return self._parts
 
     def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
@@ -58,7 +58,7 @@ class Text(str):
         return tuple(part for part in self.parts if isinstance(part, kind))
 
     def shown(self, show: Callable[[Part], Text]) -> Text:
-        """Replace some parts; returns itself if nothing changes."""
+        """Replace each part by what `show` returns for it; returns itself if nothing changes."""
         parts = tuple(map(show, self.parts))
         if all(new is old for new, old in zip(parts, self.parts, strict=True)):
             return self
@@ -124,7 +124,7 @@ class Part(Text):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Itself; none if it is empty."""
+        """A tuple of the part itself; empty if the part is empty."""
         return (self,) if self else ()
 
     @staticmethod
@@ -210,7 +210,7 @@ class Quoted(Name):
 
 
 class Command(Part):
-    """A command to paste into a shell; names in its value are parts."""
+    """A command to paste into a shell; names in the command are parts."""
 
     __slots__ = ()
     value: Text
@@ -221,7 +221,7 @@ class Command(Part):
 
 
 class Number(Part):
-    """A number; in a sentence with as few digits as possible. None if unknown."""
+    """A number, written with as few digits as possible; its value is None if unknown."""
 
     __slots__ = ()
     value: float | None
@@ -251,7 +251,7 @@ class BytesChange(Bytes):
 
 
 class BytesBy(BytesChange):
-    """A change in bytes without its sign, for use after words such as more or less."""
+    """A change in bytes without its sign, for use with a word such as `more` or `less`."""
 
     __slots__ = ()
 
@@ -279,7 +279,7 @@ class Seconds(Number):
 
 
 class Age(Seconds):
-    """A time since something, rounded down."""
+    """The time since an event, rounded down."""
 
     __slots__ = ()
     _reads = _in_a_sentence(format_age)
@@ -319,7 +319,7 @@ _NUMBERS = {"B": Bytes, "B/s": Rate, "s": Seconds, "fraction": Share, "count": C
 
 
 def number(value: float, unit: str) -> Part:
-    """Return a number as a part by its unit from the data dictionary; plain if it has none."""
+    """Return a number as a part, by its unit in the data dictionary; as words if it has no unit."""
     kind = _NUMBERS.get(unit)
     return Words(minus(f"{value:g}")) if kind is None else kind(value)
 
@@ -372,7 +372,7 @@ def _spoken(part: Part) -> Part:
 
 
 def first_and_rest(whole: str) -> tuple[Text, Text]:
-    """Split a text after its first sentence, which ends in gomem's own words before a capital."""
+    """Split a text after its first sentence: at a stop in gomem's own words, before a capital."""
     parts = Text(whole).parts
     for place, part in enumerate(parts):
         end = re.search(r"[.?!](?= [A-Z])", part) if type(part) is Words else None

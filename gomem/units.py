@@ -1,4 +1,4 @@
-"""Format base units for people. Only views and messages use it; frames hold base units."""
+"""Format base units for people. Only views and messages use this module; frames hold base units."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def format_age(value: float | None, *, brief: bool = False) -> str:
 
 
 def format_fraction(value: float | None, *, brief: bool = False) -> str:
-    """Format a fraction as per cent: `0.123` is `12.3 %`; brief: `12 %`; `<1 %` if not 0."""
+    """Format a fraction as per cent: `0.123` is `12.3 %`; brief: `12 %`, `<1 %` or `>99 %`."""
     if is_unknown(value):
         return UNKNOWN
     assert value is not None
@@ -80,7 +80,7 @@ def format_fraction(value: float | None, *, brief: bool = False) -> str:
 
 
 def format_relative(change: float | None, *, brief: bool = False) -> str:
-    """Format a change relative to its base: `-92.9 %`; from three times as much on, `×18.2`."""
+    """Format a change relative to its base: `-92.9 %`; from three times the base on, `×18.2`."""
     if is_unknown(change) or change is None:
         return UNKNOWN
     if change < THREEFOLD:
@@ -109,7 +109,7 @@ def format_value(value: float | str, unit: str) -> str:
 
 
 def is_digits(text: str) -> bool:
-    """Whether a text is a number as programs print one: ASCII digits, and no other alphabet's."""
+    """Return whether a text consists of ASCII digits, as in numbers that programs print."""
     return text.isascii() and text.isdigit()
 
 

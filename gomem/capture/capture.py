@@ -1,4 +1,4 @@
-"""A capture: the data collected from one process, as moments whose artefacts belong together."""
+"""A capture: the data collected from one process, as snapshots whose artefacts belong together."""
 
 from __future__ import annotations
 
@@ -93,28 +93,28 @@ WHOLE_UNITS = frozenset({"B", "count", "ns"})
 
 @dataclass(frozen=True)
 class Capture(WithDamage, Mapping[str, Moment]):
-    """The data collected from one process: a mapping of its moments by name, in order.
+    """The data collected from one process: a mapping of its snapshots by name, in order.
 
-    `capture["3-later"]` is a moment, and each moment has its own frames. Frames over all moments,
-    built on first use, with `moment` and `time` first and `artefact` last: `memstats`, `metrics`,
-    `process` (from a page of metrics), `smaps`, `rollups` (the kernel's own sums), `status`,
-    `statm`, `cgroup`, `limits`, `goroutine_stacks`, `pauses` and `size_classes` (BySize of
-    MemStats).
+    `capture["3-later"]` is a snapshot, with frames of its own. The capture's frames cover all
+    snapshots; they are built on first use, with the columns `moment` and `time` first and
+    `artefact` last: `memstats`, `metrics`, `process` (from a page of metrics), `smaps`, `rollups`
+    (the kernel's own sums), `status`, `statm`, `cgroup`, `limits`, `goroutine_stacks`, `pauses` and
+    `size_classes` (BySize of MemStats).
 
     Attributes:
-        name: The name in reports.
-        by_moment: Its moments by name, in order.
+        name: The capture's name in reports.
+        by_moment: The snapshots by name, in order.
         files: Every artefact that was read, with its parsed content.
         passed_over: Files whose kind gomem does not know, or that could not be read at all.
-        damaged: All damage: parts that could not be read.
+        damaged: Every part that could not be read.
         looks: What each file of unknown kind looks like (`a Git LFS pointer`), by path.
         go_version: The Go release of the process, as far as known.
         manifest: The collector's facts about the process, and the data it could not get.
         unread_evidence: Paths of files of unknown kind that contain memory data.
-        other_runs: Readings in the same text that belong to earlier processes, or precede the last
-            reading while there are other files; no frame has them.
-        unused_sizes: Memory sizes in the prose of a text, verbatim; no frame has them.
-        unused_settings: Runtime variables that a text sets, such as `GOGC=50`; no frame has them.
+        other_runs: Readings that no frame has: those of earlier processes in a text and, if the
+            capture has other files, those before a text's last reading.
+        unused_sizes: Memory sizes in the prose of a text, verbatim, which no frame has.
+        unused_settings: Runtime variables that a text sets, such as `GOGC=50`, which no frame has.
         system: The operating system named in a text, if it is not Linux; else empty.
     """
 
@@ -133,7 +133,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     system: str = ""
 
     def __getitem__(self, moment: str) -> Moment:
-        """Return the moment of that name; raises KeyError with the existing names."""
+        """Return the snapshot of that name; raises KeyError with the existing names."""
         if moment not in self.by_moment:
             names = ", ".join(self.by_moment) or "none"
             near = did_you_mean(moment, self.by_moment)
@@ -150,7 +150,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         return moment in self.by_moment
 
     def __bool__(self) -> bool:
-        """A capture with only a log has no moments, but is still true."""
+        """A capture with only a log has no snapshots, but is still true."""
         return True
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -170,17 +170,17 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @property
     def times(self) -> dict[str, datetime | None]:
-        """The time of each moment, in order; None if unknown."""
+        """The time of each snapshot, in order; None if unknown."""
         return {name: moment.time for name, moment in self.by_moment.items()}
 
     @property
     def file_name(self) -> str:
-        """The name without its folder, which must not appear on a page."""
+        """The name without its folder, for pages, which must not contain folders."""
         return PurePath(self.name).name
 
     @cached_property
     def moments(self) -> pd.DataFrame:
-        """A row per moment, in order; see `MOMENTS`."""
+        """A row per snapshot, in order; see `MOMENTS`."""
         rows = [
             (moment.name, moment.time, moment.skew_seconds, len(moment.artefacts))
             for moment in self.by_moment.values()
@@ -191,7 +191,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     def artefacts(self) -> pd.DataFrame:
         """A row per file, in natural order of paths; see `ARTEFACTS`.
 
-        A file with a series of dumps is listed at its first moment.
+        A file with a series of dumps is listed at its first snapshot.
         """
         files = {file.source.name: file for file in reversed(self.files)}
         rows: list[tuple[Any, ...]] = []
@@ -209,18 +209,18 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @cached_property
     def gc(self) -> GcLog | None:
-        """The GC log, if there is one; each of several files is a separate run."""
+        """The GC log; None without one. Each of several log files is a separate run."""
         logs = list(self.of_kind("gctrace").values())
         return logs[0].joined(logs[1:]) if len(logs) > 1 else next(iter(logs), None)
 
     @property
     def profiles(self) -> dict[str, Mapping[str, Profile]]:
-        """Profiles by moment, then by kind (`heap`, `allocs`, `goroutine`, …)."""
+        """Profiles by snapshot, then by kind (`heap`, `allocs`, `goroutine`, …)."""
         return {name: moment.profiles for name, moment in self.by_moment.items() if moment.profiles}
 
     @property
     def heap_profiles(self) -> dict[str, Profile]:
-        """Each moment's heap profile, or its allocs profile, which has the same data."""
+        """Each snapshot's heap profile, or its allocs profile, which has the same data."""
         found = {name: moment.heap_profile for name, moment in self.by_moment.items()}
         return {moment: profile for moment, profile in found.items() if profile is not None}
 
@@ -232,11 +232,12 @@ class Capture(WithDamage, Mapping[str, Moment]):
         *,
         cum: bool = False,
     ) -> pd.DataFrame:
-        """Return the top sites of the heap profiles at each moment; see `Profile.top`.
+        """Return the top sites of the heap profiles at each snapshot; see `Profile.top`.
 
-        One long frame: `moment`, `time`, then the columns of `inputs.pprof.sites.SITES`, with n
-        sites per moment, or all if None. Moments whose profile does not have the sample type are
-        left out. Raises ValueError if no profile has it, or if the granularity is unknown.
+        The result is one long frame: `moment`, `time`, then the columns of
+        `inputs.pprof.sites.SITES`. Each snapshot has `n` sites, or all if `n` is None; it is left
+        out if its profile does not have the sample type. Raises ValueError if no profile has the
+        sample type, or if the granularity is unknown.
         """
         profiles = self.heap_profiles
         known = {
@@ -260,7 +261,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:
-        """Goroutines by moment and stack, from goroutine profiles; see `moment.GOROUTINES`."""
+        """Goroutines by snapshot and stack, from dumps or profiles; see `moment.GOROUTINES`."""
         found = [moment.goroutines for moment in self.by_moment.values() if len(moment.goroutines)]
         frame = pd.concat(found, ignore_index=True) if found else empty(GOROUTINES)
         return in_order(frame, self.times)
@@ -282,7 +283,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """One wide row per moment, by time if known; see `capture.levels_of`.
+        """A wide row per snapshot, ordered by time if known; see `capture.levels_of`.
 
         `Diagnosis.levels` adds RSS and the ledger's parts.
         """
@@ -290,7 +291,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @cached_property
     def pauses(self) -> pd.DataFrame:
-        """Pauses recorded in MemStats, without duplicates, though dumps share most of them."""
+        """Pauses recorded in MemStats; those that several dumps share are listed once."""
         frame = self.__getattr__("pauses")
         return frame.drop_duplicates(["number", "end"]).reset_index(drop=True)
 
@@ -311,7 +312,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @property
     def environs(self) -> Mapping[str, Environ]:
-        """The runtime's variables in the process's environment, by path."""
+        """The variables for the Go runtime in a process's environment, by path."""
         return self.of_kind("environ")
 
     def of_kind(self, name: str) -> dict[str, Any]:
@@ -329,7 +330,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
 
 def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
-    """Return a row per moment, by time if known."""
+    """Return a row per snapshot, ordered by time if known."""
     # The columns are `moment`, MemStats' fields, counts from status and a page of metrics, `Rss`
     # and other sums of smaps or smaps_rollup, `goroutines`, `max_rss_bytes` of a heap profile in
     # text, and the scalars of runtime/metrics by their names. Of several dumps at a moment, the

@@ -1,8 +1,8 @@
-"""When was a file recorded? The time comes from its name, else from its content, else its mtime.
+"""When was a file recorded? Its name says so, else its content, else its mtime.
 
-A time in a name shows which files belong together and which came first. It comes from a script, is
-truncated to the second, and is in the script's local time zone unless the name has one. So never
-compute a duration from it. That needs a clock with a known unit and time zone.
+A time in a name shows which files belong together and which came first. But a script wrote it,
+truncated to the second, and in local time unless the name has a time zone. So never compute a
+duration from the time in a name. A duration needs a clock with a known unit and time zone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ _UNIX = re.compile(r"(?<![0-9])(1[0-9]{9})((?:[0-9]{3}){0,3})(?![0-9])")
 
 
 def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
-    """The time of an artefact and its source: name or folder, else its own clock, else the file."""
+    """Return when an artefact was recorded, and the source of that time.
+
+    The source is the name of the file or its folder, else the artefact's own clock, else the mtime.
+    """
     path = PurePosixPath(source.name)
     named = time_in_name(path.name) or time_in_name(path.parent.name)
     if named is not None:
@@ -42,7 +45,7 @@ def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
 
 
 def time_in_name(name: str) -> datetime | None:
-    """Parse the time in a name (UTC unless it has a zone): ISO 8601, or Unix time in s to ns."""
+    """Parse a time in a name: ISO 8601 or Unix time in s to ns; UTC unless the name has a zone."""
     if iso := ISO.search(name):
         year, _, month, day, hour, minute, second, fraction, zone = iso.groups()
         clock = f"{hour}:{minute}:{second}.{fraction or 0}{zone or 'Z'}".upper()

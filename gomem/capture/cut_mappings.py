@@ -1,11 +1,11 @@
-"""Which smaps files are truncated between two mappings? Such a file looks complete by itself.
+"""Which smaps files are truncated between two mappings? A truncated file looks complete by itself.
 
-The kernel writes smaps in pieces that end after a mapping, so an interrupted copy often ends there,
-too. A file is reported as truncated only if another file proves it:
+The kernel writes smaps in pieces that end after a mapping, so an interrupted copy often ends after
+a mapping, too. A file is reported as truncated only if one of two facts proves the truncation:
 
 - The kernel's own mappings are the last in the file and exist for a process's whole life. If
-  another file of the capture has one and this file does not, the end is missing.
-- If [stack], which every process has, is missing, the kernel's own sum for the same moment is
+  another file of the capture has such a mapping and this file does not, the end is missing.
+- [stack], which every process has, is missing, and the kernel's own sum for the same snapshot is
   larger than the sum of the file.
 """
 
@@ -33,7 +33,7 @@ _WAY_OUT = "the file is cut between two mappings; copy it again in one read"
 
 
 def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Iterator[Damage]:
-    """Yield damage for each file of mappings that ends early and is not yet in `damaged`."""
+    """Yield damage for each file of mappings that ends early and is not in `damaged` already."""
     known = set(damaged)
     files = [
         file
@@ -62,7 +62,7 @@ def _shorter_than_another(artefact: Artefact, files: Sequence[Artefact]) -> str:
 
 
 def _less_than_a_sum(artefact: Artefact, artefacts: Sequence[Artefact]) -> str:
-    """Name a kernel sum at the same moment that exceeds this file's, if [stack] is missing."""
+    """Name a kernel sum at the same snapshot that exceeds this file's, if [stack] is missing."""
     sizes = artefact.parsed.mappings["Rss"]
     if STACK in set(_paths(artefact)) or sizes.isna().all():
         return ""

@@ -76,12 +76,12 @@ def load(
 ) -> Capture:
     """Load a capture: a folder, an archive, or loose files that belong together.
 
-    Raises CaptureError if a path does not exist, or has nothing that gomem can read.
+    Raises CaptureError if a path does not exist, or if gomem can read nothing at a path.
 
     Args:
-        paths: One folder or archive, or any number of files; patterns such as `heap-*`, and lists
-            of these, are allowed.
-        go_version: The Go release, such as `go1.24.2`, if the capture does not have it.
+        paths: One folder or archive, or any number of files; patterns such as `heap-*` are allowed,
+            and so are lists of paths.
+        go_version: The Go release, such as `go1.24.2`, if the capture does not name it.
         progress: Called with each file's name, its number and the number of files; if None,
             notebooks show progress below the cell.
         patterns: Further formats of a program's log lines about memory: regular expressions with
@@ -249,7 +249,7 @@ def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
 
 
 def _series(artefacts: list[Artefact]) -> list[Artefact]:
-    """Split a file with several readings into moments, if there are no other files with moments.
+    """Split a file with several readings into snapshots, unless other files have snapshots.
 
     Otherwise it is unknown which dump belongs to the other files, and the last dump is used.
     Undated pastes beside a log belong to the end of that log.
@@ -344,7 +344,7 @@ def _said_once(messages: Sequence[str]) -> list[str]:
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:
-    """Group artefacts into moments, sorted by name, and by time as far as known."""
+    """Group artefacts into snapshots, sorted by name, and by time as far as known."""
     groups: dict[MomentName, list[Artefact]] = {}
     for artefact in artefacts:
         if artefact.moment:
@@ -360,7 +360,7 @@ def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Mom
 
 
 def _in_time(moments: Sequence[Moment]) -> list[Moment]:
-    """Sort moments by time; those without a time keep their positions."""
+    """Sort snapshots by time; those without a time keep their positions."""
     # A reading knows every collection before it. So of two moments that have their last collection,
     # the one with the earlier collection came first, which sorts them even if not all have a time.
     # With the same last collection, the one with less allocation came first.

@@ -1,24 +1,30 @@
 """`gomem.json`: what `gomem capture` and its sh collector record about a capture.
 
-A capture has one at its top, about the process, and one in the folder of each moment, so that a
-moment and its manifest appear at the same instant. They are read as one. A single manifest can also
-list all moments. Paths are relative to the manifest's folder.
+One manifest, about the process, is at the top of a capture. Another is in the folder of each
+snapshot, so that a snapshot and its manifest appear at the same instant. gomem combines them. A
+single manifest can also list all snapshots. Paths are relative to the manifest's folder.
 
     {"schema": "gomem.capture/1",
-     "go_version": "go1.24.2",               release of the executable; absent if unknown "program":
-     "/usr/bin/api", "main": "example.com/api v1.2.3", "pid": 4242, "started":
-     "2026-01-02T03:04:05.000000Z", "goos": "linux", "goarch": "amd64", "kernel": "6.1.0",
-     "page_size": 4096, "endpoints": ["http://127.0.0.1:6060"],  never with a name or password, nor
-     with a query "collector": "gomem 0.1.0", "moments": [
+     "go_version": "go1.24.2",
+     "program": "/usr/bin/api",
+     "main": "example.com/api v1.2.3",
+     "pid": 4242,
+     "started": "2026-01-02T03:04:05.000000Z",
+     "goos": "linux", "goarch": "amd64", "kernel": "6.1.0", "page_size": 4096,
+     "endpoints": ["http://127.0.0.1:6060"],
+     "collector": "gomem 0.1.0",
+     "moments": [
        {"name": "1-030406", "time": "2026-01-02T03:04:06.000000Z",
         "artefacts": {"smaps": {"path": "smaps", "time": "…", "duration_seconds": 0.0012}},
         "num_gc": {"before": 12, "after": 12},
         "missing": [{"artefact": "heap", "why": "…"}]}]}
 
-`time` is when the reading began. `num_gc` is the number of collections before and after the
-kernel's files were read, from readings of the runtime before and after, and from the LastGC of the
-latter. If both are equal, no collection ended in between. `missing` lists what was tried without
-success. With several readings of one kind, its value in `artefacts` is a list.
+`go_version` is the release of the executable, and absent if unknown. `endpoints` never have a user
+name, a password or a query. `time` is when the reading began. `num_gc` is the number of collections
+just before and just after the kernel's files were read, by two readings of MemStats and by LastGC
+of the second. If both numbers are equal, no collection ended in between. `missing` lists what was
+tried without success. If a snapshot has several readings of a kind, the kind's value in `artefacts`
+is a list.
 """
 
 from __future__ import annotations
@@ -42,7 +48,7 @@ MAX_COLLECTIONS = 2**32  # NumGC is a uint32
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file's place according to a manifest: its moment, its time, and the manifest."""
+    """A file's place according to a manifest: its snapshot, its time, and the manifest."""
 
     moment: str
     time: datetime | None
@@ -66,11 +72,11 @@ class Manifest:
     files: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
     def fact(self, name: str) -> Any:
-        """Return a fact about the process from the first manifest with it; None if none has it."""
+        """Return a fact about the process from the first manifest that has it; else None."""
         return next((content[name] for _, content in self.files if name in content), None)
 
     def places(self, present: Collection[str]) -> dict[str, Place]:
-        """Return the place of each listed file, by path; a file compressed later has its new path.
+        """Return the place of each listed file by its path, even if the file was compressed since.
 
         `present` has the names of all files of the capture, readable or not.
         """
@@ -87,7 +93,7 @@ class Manifest:
 
     @property
     def collections(self) -> dict[str, int]:
-        """Collections that ended while the kernel's files were read, by moment, if known."""
+        """Collections during the reading of the kernel's files, by snapshot, where known."""
         counted = {}
         for _, moment in self._moments():
             counts = moment.get("num_gc")
@@ -99,7 +105,7 @@ class Manifest:
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        """Artefacts that could not be collected, by moment."""
+        """Artefacts that could not be collected, in the order of the snapshots."""
         return tuple(
             Missing(_name(moment), str(entry.get("artefact", "")), str(entry.get("why", "")))
             for _, moment in self._moments()
@@ -113,7 +119,7 @@ class Manifest:
 
 
 def is_manifest(name: str) -> bool:
-    """Whether a file is a manifest, by its name."""
+    """Return whether the name of a file is that of a manifest."""
     return uncompressed_name(PurePosixPath(name).name) == MANIFEST
 
 

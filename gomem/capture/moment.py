@@ -1,4 +1,4 @@
-"""One file of a capture, and one moment: the artefacts that belong together."""
+"""A file of a capture, and a snapshot: the files of one time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PROFILES, PRINTED = frozenset({"pprof", "heap_text", "count_text"}), frozenset({
 
 @dataclass(frozen=True)
 class Artefact:
-    """One file of a capture, with its moment and time."""
+    """A file of a capture, with its snapshot and time."""
 
     source: Source  # its bytes and its name
     kind: Kind  # its kind
@@ -67,21 +67,22 @@ class Artefact:
 
     @property
     def exact_time(self) -> datetime | None:
-        """Its time, if the clock is precise enough to subtract two artefacts' times."""
+        """The file's time; None unless its clock is good enough to compute differences."""
         return self.time if self.time_source in EXACT else None
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One point in time of a capture; its frames are attributes, as a capture's are.
+    """A snapshot: the artefacts of one time, with the same frames as a capture.
 
-    `memstats`, `metrics`, `process`, `smaps`, `rollups`, `status`, `statm`, `cgroup`, `limits`,
-    `goroutine_stacks`, `pauses` and `size_classes` are those that `gomem.inputs.kinds` fills. Each
-    has `moment` first and `artefact` last, and no rows where the moment has no such artefact.
+    The frames `memstats`, `metrics`, `process`, `smaps`, `rollups`, `status`, `statm`, `cgroup`,
+    `limits`, `goroutine_stacks`, `pauses` and `size_classes` are those of `gomem.inputs.kinds`.
+    Each has the column `moment` first and `artefact` last, and no rows if the snapshot has no such
+    artefact.
 
     Attributes:
-        name: The name.
-        artefacts: Its files, in the order of the capture.
+        name: The snapshot's name.
+        artefacts: The snapshot's files, in the order of the capture.
         collections: Collections that ended while the kernel's files were read; None if the manifest
             does not have the count.
     """
@@ -112,10 +113,10 @@ class Moment:
 
     @property
     def times(self) -> list[datetime]:
-        """The times of its artefacts, by the best clock that any of them has.
+        """The times of the artefacts, all by the best clock that any of the artefacts has.
 
-        The order is: the manifest, a time in the name, the artefact's own clock. File times do not
-        count.
+        The best clock is the manifest's, then a time in the name, then the artefact's own clock.
+        The mtime of a file does not count.
         """
         for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK):
             times = [
@@ -127,35 +128,35 @@ class Moment:
 
     @property
     def time(self) -> datetime | None:
-        """The earliest time of its artefacts."""
+        """The earliest time of the artefacts; None if unknown."""
         return min(self.times, default=None)
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Files assigned to this last moment only because their names have no moment."""
+        """Files whose names have no snapshot, and that are therefore assigned to this last one."""
         return tuple(file.source.name for file in self.artefacts if file.is_of_last)
 
     @property
     def not_before(self) -> datetime | None:
-        """The end of the last collection in its MemStats; it was taken at this time or later."""
+        """The end of the last collection in MemStats; the snapshot was taken then or later."""
         ends = self.memstats["LastGC"].dropna()
         return None if ends.empty else ends.max().to_pydatetime(warn=False)
 
     @property
     def allocated_bytes(self) -> int:
-        """Bytes allocated since the process started, by its MemStats; 0 if unknown."""
+        """Bytes allocated since the process started, according to MemStats; 0 if unknown."""
         total = self.memstats["TotalAlloc"].max()
         return 0 if pd.isna(total) else int(total)
 
     @property
     def skew_seconds(self) -> float | None:
-        """Time between its first and its last artefact; None if fewer than two have a clock."""
+        """Seconds from the first artefact to the last; None if fewer than two have a clock."""
         times = [file.exact_time for file in self.artefacts if file.exact_time is not None]
         return (max(times) - min(times)).total_seconds() if len(times) > 1 else None
 
     @cached_property
     def profiles(self) -> Mapping[str, Profile]:
-        """Its first profile of each kind: `heap`, `allocs`, `goroutine` and so on.
+        """The first profile of each kind: `heap`, `allocs`, `goroutine` and so on.
 
         A printed profile is used only if there is no other profile of its kind.
         """
@@ -168,7 +169,7 @@ class Moment:
 
     @property
     def heap_profile(self) -> Profile | None:
-        """Its heap profile, or its allocs profile, which has the same data."""
+        """The heap profile, or the allocs profile, which has the same data."""
         found = [self.profiles[kind] for kind in ("heap", "allocs") if kind in self.profiles]
         return min(found, key=lambda profile: profile.printed is not None, default=None)
 
@@ -176,8 +177,8 @@ class Moment:
     def goroutines(self) -> pd.DataFrame:
         """Goroutines by stack, from stacks in text, else from a profile; see `GOROUTINES`.
 
-        The text has wait reasons. But with very many goroutines it is cut off, and the profile is
-        used.
+        Stacks in text have wait reasons. But with very many goroutines the text is cut off; then a
+        profile is used.
         """
         dump, profile = self._goroutine_dump, self.profiles.get(GOROUTINE_PROFILE)
         if profile is not None and not profile.has_stacks:
@@ -194,9 +195,9 @@ class Moment:
 
     @property
     def goroutine_count(self) -> int | None:
-        """The number of goroutines; in an excerpt, more than `goroutines` shows.
+        """The number of goroutines; if `goroutines` is from an excerpt, it shows fewer.
 
-        None without goroutines.
+        None if no artefact counts goroutines.
         """
         profile = self.profiles.get(GOROUTINE_PROFILE)
         counted = None if profile is None else profile.header_total
@@ -215,9 +216,10 @@ class Moment:
 
     @cached_property
     def paths(self) -> Mapping[str, str]:
-        """The first file of each kind, and of each kind of profile: `heap`, `goroutine`.
+        """The path of the first file of each kind; for profiles, the kind is `heap` and so on.
 
-        For runtime/metrics, the JSON file if there is one; `metrics-page` is the page.
+        For runtime/metrics, `metrics` is the JSON file if there is one, and `metrics-page` the
+        page.
         """
         found = {file.kind.name: file.source.name for file in reversed(self.artefacts)}
         found |= {
@@ -230,7 +232,10 @@ class Moment:
         return found if dump is None else found | {GOROUTINE_PROFILE: dump.source.name}
 
     def time_of(self, *kinds: str) -> pd.Timestamp | None:
-        """The time of the first artefact of these kinds, by a clock suitable for differences."""
+        """Return the time of the first artefact of these kinds; its clock allows subtraction.
+
+        None if no such artefact has a time.
+        """
         for kind in kinds:
             of_kind = [
                 file for file in self.artefacts if file.kind.name == kind and file.exact_time
@@ -258,7 +263,7 @@ def empty_frame(name: str) -> pd.DataFrame:
 
 
 def _placed(frame: pd.DataFrame, moment: str, artefact: str) -> pd.DataFrame:
-    """Add the moment before a frame's columns, and the artefact after them."""
+    """Add the snapshot before a frame's columns, and the artefact after them."""
     placed = frame.copy(deep=False)
     placed.insert(0, MOMENT.name, texts([moment] * len(frame)))
     placed[SOURCE.name] = texts([artefact] * len(frame))
@@ -267,7 +272,7 @@ def _placed(frame: pd.DataFrame, moment: str, artefact: str) -> pd.DataFrame:
 
 
 def with_place(told: Dictionary) -> Dictionary:
-    """Return a frame's dictionary with the columns for moment, time and artefact added."""
+    """Return a frame's dictionary with the columns `moment` and `artefact` added."""
     return Dictionary({**told, **dictionary_of((MOMENT, SOURCE))})
 
 
@@ -279,7 +284,7 @@ def _part(parsed: Any, dotted: str) -> pd.DataFrame | None:
 
 
 def goroutines_of(profile: Profile) -> pd.DataFrame:
-    """Return a row per stack: number of goroutines, their current function, and the stack."""
+    """Return a row per stack: the number of goroutines, the current function, and the stack."""
     frames = profile.stacks.dropna(subset=["function"]).sort_values(["sample", "depth"])
     frames = frames.astype({"function": "str"})
     functions = frames.groupby("sample")["function"]

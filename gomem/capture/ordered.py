@@ -1,4 +1,4 @@
-"""Order frames over many moments, and add each moment's time."""
+"""Order frames over many snapshots, and add each snapshot's time."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TIME = Column("time", "datetime64[ns, UTC]", "", "Time of the moment; missing if
 def in_order(
     frame: pd.DataFrame, times: Mapping[str, datetime | None], *columns: str, is_timed: bool = True
 ) -> pd.DataFrame:
-    """Return the rows with these columns as ordered categoricals of all moments.
+    """Return the rows with snapshot names as ordered categoricals, in the order of the capture.
 
-    By default only `moment`. So pivots, groups and sorts have moments in the order of the capture.
-    The column `time` is added after the last of these columns, unless it exists.
+    So pivots, groups and sorts follow that order. `columns` have the names; by default only
+    `moment`. The column `time` is added after the last of `columns`, unless it exists.
     """
     columns = columns or ("moment",)
     ordered = frame.copy(deep=False)

@@ -1,11 +1,11 @@
 """Which readings of pasted tables belong to processes other than the main one?
 
 A PID is one process: rows with two PIDs, even of one command, are two processes, on two hosts or
-before and after a restart. They are reported separately, and never joined into one trend. The main
-process is the one with the most readings, and among equals the largest, unless /proc/PID/status in
-the same text has the RSS of another. Containers have no PID: different names are different
-containers. In a table without PIDs, command lines with different PIDs (`-notifypid=22622`) are
-different processes.
+before and after a restart. Two processes are reported separately, and never joined into one trend.
+If /proc/PID/status in the same text has the RSS of a process, that is the main process. Otherwise
+it is the process with the most readings, and among equals the largest. Containers have no PID:
+different names are different containers. In a table without PIDs, command lines with different PIDs
+(`-notifypid=22622`) are different processes.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ class _Reading(NamedTuple):
 
 
 def of_listed_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
-    """Return the artefacts of one text without listings of other processes, and these as runs.
+    """Separate the artefacts of one text from listings of other processes.
 
-    If there are other files, only the process's last listing in a file is kept.
+    Returns the remaining artefacts, and the other processes as runs. If there are other files, only
+    the last listing of the main process in each file remains.
     """
     readings = [
         reading for file in artefacts if file.kind.name == PROCESSES for reading in _of_file(file)

@@ -1,4 +1,4 @@
-"""A text with several pastes, such as a ticket: prose around a log, a dump, a table, smaps.
+"""Split a text with several pastes, such as a ticket: prose around a log, a dump, a table, smaps.
 
 Parts begin and end at fences, `==> name <==` of head and tail, a prompt with a command, prose, or a
 heading. A text is split only if its parts are of at least two kinds, and a log is never split.
@@ -128,7 +128,7 @@ class _Stretch:
 
 
 def pasted_parts(source: Source) -> list[Source]:
-    """Return the artefacts pasted into one text; empty if it is one artefact, or none."""
+    """Return the artefacts pasted into a text; empty if the text is one artefact or has none."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data) or not data.strip():
         return []

@@ -1,6 +1,6 @@
 """Which snapshot of a capture does a file belong to?
 
-In order of precedence: a manifest (see `gomem.capture.manifest`); sub-folders, unless they are
+The order of precedence is: a manifest (see `gomem.capture.manifest`); sub-folders, unless they are
 named after file types; a common stem or timestamp in the file names; timestamps inside the files.
 Files without any of these form one snapshot. Logs and benchmark files belong to the whole capture.
 """
@@ -54,7 +54,7 @@ _LINE = re.compile(r":[0-9]+$")  # suffix of the names of parts of a text
 def place(
     artefacts: Sequence[Artefact], manifest: Manifest, present: Collection[str]
 ) -> tuple[list[Artefact], list[Damage]]:
-    """Assign moment and time to every artefact, and return damage for errors of the manifest."""
+    """Assign snapshot and time to every artefact, and return damage for errors in the manifest."""
     # `present` has the names of all files of the capture, readable or not.
     of_manifest = manifest.places(present)
     damage = [
@@ -129,7 +129,7 @@ def _parts(path: str) -> tuple[str, str]:
 def _place_folder(
     group: list[Artefact], folder: str, name: str, listed: list[Artefact]
 ) -> list[Artefact]:
-    """Treat a folder as one moment, unless a kind repeats or its names have different times."""
+    """Treat a folder as one snapshot, unless a kind repeats or its names have different times."""
     # Files missing in the manifest belong to the moment of the listed files in the same folder.
     named_times = {artefact.time for artefact in group if artefact.time_source == BY_NAME}
     moments = {artefact.moment for artefact in listed} or {name}
@@ -169,7 +169,7 @@ def _slot(artefact: Artefact) -> str:
 
 
 def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
-    """Assign artefacts with unhelpful names by time; a new moment begins when a kind repeats."""
+    """Assign artefacts with unhelpful names by time; a new snapshot begins when a kind repeats."""
     if not _repeated(group):
         return [replace(artefact, moment=name) for artefact in group]
     in_time = sorted(group, key=lambda a: (a.time or LONG_AGO, natural_key(a.source.name)))
@@ -184,7 +184,7 @@ def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
 
 
 def place_of_word(name: str) -> int | None:
-    """The rank of a moment by the first word of its name in `ORDER`; None if there is none."""
+    """Return the position in `ORDER` of a snapshot's name, by its first word; None if not there."""
     words = [word for word in _SEPARATORS.split(_parts(name.lower())[1]) if word]
     if not words or is_digits(words[0][0]):
         return None
@@ -205,7 +205,7 @@ def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]
 
 
 def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
-    """Add files without a moment to the last of ordered moments, such as numbered ones.
+    """Add files without a snapshot to the last of ordered snapshots, such as numbered ones.
 
     `smaps.txt` beside `heap-1.pb.gz` and `heap-2.pb.gz` was taken once, at the end. This does not
     apply if a kind would be there twice, or if the file has a clock.
@@ -223,7 +223,7 @@ def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
 
 
 def stem_of(name: str) -> str:
-    """The words in a file's name other than its kind: `0007` in `heap-0007.pb.gz`, `smaps-0007`."""
+    """Return the part of a file's name that is not its kind: `0007` of `heap-0007.pb.gz`."""
     if iso := ISO.search(name):
         return iso[0]
     told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", _LINE.sub("", name)))

@@ -1,4 +1,4 @@
-"""Facts in the text around pastes, which no frame has: sizes, settings, the system."""
+"""Facts in the text around pastes that no frame has: sizes, settings, the system."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ NAMED = 3  # sizes, or settings
 
 
 def first_quoted(words: Sequence[str]) -> Text:
-    """The first few words of a text, quoted, with an ellipsis for the others."""
+    """Return the first few of several words, quoted, with an ellipsis if there are more."""
     more = ", …" if words[NAMED:] else ""
     return text("{}{}", joined(", ", map(Quoted, words[:NAMED])), more)
 
 
 @dataclass
 class Prose:
-    """Facts in the texts of a capture outside the pastes."""
+    """Facts in a capture's texts, outside the pasted artefacts."""
 
     sizes: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
@@ -40,18 +40,18 @@ class Prose:
 
     @property
     def system(self) -> str:
-        """The operating system that all texts name, if it is not Linux; else empty."""
+        """The operating system that all texts name; empty if Linux, or if the texts differ."""
         return next(iter(self.systems)) if len(self.systems) == 1 else ""
 
     @property
     def sizes_words(self) -> Text:
-        """The sizes, for an error message; empty if there are none."""
+        """The sizes, as part of an error message; empty without any."""
         if not self.sizes:
             return Text()
         return text("; sizes in the text are not used ({})", first_quoted(self.sizes))
 
     def unused_settings(self, artefacts: Iterable[Artefact]) -> tuple[str, ...]:
-        """Return the settings that no environment has."""
+        """Return the settings of variables that no environment in the capture has."""
         environments = (file.parsed for file in artefacts if file.kind.name == "environ")
         known = {name for environ in environments for name in environ.variables}
         named = dict.fromkeys(self.settings)

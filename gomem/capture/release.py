@@ -1,4 +1,4 @@
-"""Which Go release built a capture's process, and what is the source?"""
+"""Which Go release built the process of a capture, and which file says so?"""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ RELEASE_IS_SAID_BY = ("heap dump", "build information", "go_info", PATH)  # in o
 
 
 def shows_go(capture: Capture) -> bool:
-    """Whether any file says that the process is a Go program."""
+    """Return whether any file says that the process is a Go program."""
     kinds = {file.kind.name for file in capture.files}
     return capture.go_version.exact is not None or not kinds <= ANY_PROGRAM_HAS
 
 
 def are_no_gos(names: Iterable[str]) -> bool:
-    """Whether names are those of C++, Rust or PHP, such as `Array::Literal`, and none is Go's.
+    """Return whether function names are those of C++, Rust or PHP, such as `Array::Literal`.
 
-    No name in Go has `::`, and each function's has a dot behind its package.
+    No name in Go has `::`, and a dot separates each Go function from its package.
     """
     named = set(names)
     scoped = {name for name in named if "::" in name}
@@ -47,7 +47,7 @@ def are_no_gos(names: Iterable[str]) -> bool:
 
 
 def release_of(given: str | None, manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersion:
-    """Return the release that the user names, else the capture's.
+    """Return the release that the user gives, or else the one that the capture names.
 
     Raises:
         CaptureError: The user's value is not a release.

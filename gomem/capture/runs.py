@@ -1,8 +1,8 @@
-"""Which readings of MemStats are from a process other than the last? One text can have two runs.
+"""Which readings of MemStats belong to an earlier process? One text can have several runs.
 
 The runtime's counters never fall while a process lives: bytes and objects allocated, collections,
-memory obtained from the OS. Readings before such a fall belong to another run. They are reported
-separately from the last run, and never joined with it into one trend.
+memory obtained from the OS. Readings before such a fall belong to another run. Earlier readings are
+reported separately, and never joined with the last run into one trend.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ LEVELS = ("HeapAlloc", "HeapInuse", "HeapSys", "Sys")  # the first known field d
 
 @dataclass(frozen=True)
 class OtherRun:
-    """Readings in the same file as the last reading that no frame has.
+    """Readings that no frame has, from the same file as the last reading.
 
     Attributes:
         path: The file.
-        places: The locations of its first and its last reading.
-        readings: The number of readings.
-        level: The field of MemStats that describes it.
-        first_bytes: That field at the first reading.
-        last_bytes: That field at the last reading.
-        is_same_process: Whether they are earlier readings of the same process as the last reading.
+        places: The locations of the first and the last of these readings.
+        readings: The number of these readings.
+        level: The field of MemStats that describes the run.
+        first_bytes: That field at the first of these readings.
+        last_bytes: That field at the last of these readings.
+        is_same_process: Whether they are earlier readings of the process of the last reading.
         process: Program and PID from a table of processes; None for MemStats.
     """
 
@@ -54,7 +54,10 @@ class OtherRun:
 
 
 def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
-    """Return the artefacts of one text without readings of earlier runs, and these runs."""
+    """Separate the artefacts of one text from readings of earlier runs.
+
+    Returns the remaining artefacts, and the earlier runs.
+    """
     readings = _in_order([file for file in artefacts if _stats(file) is not None])
     begins = [at for at, pair in enumerate(pairwise(readings), start=1) if _fell(*pair)]
     is_said = any(any(getattr(file.parsed, "begins", ())) for file in readings)
@@ -68,7 +71,7 @@ def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherR
 
 
 def before_the_last(readings: Sequence[Artefact]) -> OtherRun | None:
-    """Readings of one process before the last, which the moment drops; None if there are none."""
+    """Return a process's readings before its last, which the snapshot drops; None without any."""
     earlier = [file for file in readings if _stats(file) is not None][:-1]
     run = _other_run(earlier) if earlier else None
     return None if run is None else replace(run, is_same_process=True)

@@ -1,4 +1,4 @@
-"""The only list of useful data: what it shows, and the command to get it."""
+"""The only list of the data that a capture should have: what it shows, and how to get it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Wanted:
     of_process: str = ""  # another command for a known process; empty if it is the same
 
     def command(self, **known: str) -> Text:
-        """The command for a process; `pid`, `base`, `program`, `folder` can be given."""
+        """Return the command; `known` can give `pid`, `base`, `program` and `folder`."""
         named = {name: KINDS[name](value) for name, value in known.items() if value}
         how = (self.of_process if "pid" in named else "") or self.how
         return text(how, **UNKNOWN | named)
@@ -72,5 +72,5 @@ WANTED = (SMAPS, MEMSTATS, HEAP_PROFILE, GOROUTINES, SECOND_MOMENT, GC_LOG, GO_R
 
 
 def missing_from(capture: Capture) -> list[Wanted]:
-    """The data that a capture does not have, most useful first."""
+    """Return the data that a capture lacks, the most useful first."""
     return [wanted for wanted in WANTED if wanted.is_missing(capture)]

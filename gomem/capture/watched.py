@@ -1,7 +1,7 @@
 """Show the progress of loading in a notebook cell: one line, which appears late and is removed.
 
-Only an interactive kernel shows it. A notebook that is run as a whole sets `UNWATCHED`, so that its
-output has the same bytes however long loading takes.
+Only an interactive kernel shows the line. A notebook that is run as a whole sets `UNWATCHED`, so
+that its output has the same bytes however long loading takes.
 """
 
 from __future__ import annotations

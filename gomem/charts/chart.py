@@ -28,14 +28,14 @@ Upright = Literal["top", "middle", "bottom"]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The range of an axis, from its start to its end; `low` can be the larger number."""
+    """The range of an axis; the axis is reversed if `low` is the larger number."""
 
     low: float = 0.0
     high: float = 1.0
     log: bool = False
 
     def shares(self, values: Any) -> np.ndarray:
-        """Positions of values along the axis, from 0 to 1; values outside are at the nearer end."""
+        """Return positions along the axis, from 0 to 1; a value outside gets the nearer end."""
         given, low, high = np.asarray(values, float), self.low, self.high
         if self.log:
             given = np.log(np.maximum(given, min(low, high)))
@@ -43,7 +43,7 @@ class Scale:
         return np.clip((given - low) / ((high - low) or 1.0), 0.0, 1.0)
 
     def holds(self, values: Any) -> np.ndarray:
-        """Which values are within the axis; missing values are not."""
+        """Return which values are within the axis; missing values are not."""
         given, (low, high) = np.asarray(values, float), sorted((self.low, self.high))
         return (low <= given) & (given <= high)
 
@@ -172,7 +172,7 @@ class Panel:
     def bar(
         self, left: float, low: float, width: float, height: float, look: Look, *, label: str = ""
     ) -> None:
-        """Add a rectangle from a corner; a negative size extends in the other direction."""
+        """Add a rectangle from one corner; a negative size extends to the left or downwards."""
         self.marks.append(Bar(left, low, width, height, look, label))
 
     def area(
@@ -197,7 +197,7 @@ class Panel:
         self.marks.append(Line(x, y, look, marker, size, label, mark_edge))
 
     def stems(self, x: Any, low: float, high: Any, look: Look) -> None:
-        """Add vertical lines as a single mark, because thousands must not make the page large."""
+        """Add vertical lines as a single mark, so that thousands of lines keep the page small."""
         x, high = np.asarray(x, float), np.asarray(high, float)
         nothing = np.full(len(x), np.nan)
         ends = np.stack([np.full(len(x), low), high, nothing], axis=1).ravel()
@@ -212,11 +212,11 @@ class Panel:
         self.marks.append(Words(text, x, y, **how))
 
     def heading(self, text: str) -> None:
-        """Add the panel's title above it."""
+        """Add a title above the panel."""
         self.words(text, "left", "top", up=2, upright="bottom", size=7.5, opacity=MUTED)
 
     def labelled(self) -> list[Bar | Area | Line]:
-        """The marks for a legend, the first of each label."""
+        """Return the marks for a legend: the first mark with each label."""
         marks = [mark for mark in self.marks if isinstance(mark, Bar | Area | Line) and mark.label]
         return list({mark.label: mark for mark in reversed(marks)}.values())[::-1]
 
@@ -241,7 +241,7 @@ class Legend:
 
     @property
     def labels(self) -> list[str]:
-        """Its labels, in order."""
+        """The labels of the entries, in order."""
         return [entry.label for entry in self.entries]
 
 
@@ -265,5 +265,5 @@ class Chart:
         self, entries: Sequence[Bar | Area | Line], *, left: float, top: float = 0.03,
         columns: int = 4, handle: float = 1.7,
     ) -> None:  # fmt: skip
-        """Set the legend, with its corner at `left` and `top`."""
+        """Set the legend; `left` and `top` position its corner."""
         self.legend = Legend(entries, left, top, columns, handle)

@@ -51,7 +51,7 @@ def beginning(name: str, most: int) -> str:
 
 
 def byte_ticks(low: float, high: float, at_most: int = 6) -> list[int]:
-    """Round numbers of bytes from `low` to `high`: multiples of a power of two, including 0."""
+    """Return round byte numbers from `low` to `high`: multiples of a power of two, including 0."""
     step = 1
     while (high - low) / step > at_most:
         step *= 2

@@ -60,7 +60,7 @@ PART_OF_KIND = {
 
 
 def look_of_group(key: str) -> tuple[str, str]:
-    """Colour and hatching of a group, or of inseparable groups joined by `+`."""
+    """Return colour and hatching of a group; the keys of inseparable groups are joined by `+`."""
     if key in GROUP_LOOK:
         return GROUP_LOOK[key]
     groups = set(key.split("+"))
@@ -70,10 +70,10 @@ def look_of_group(key: str) -> tuple[str, str]:
 
 
 def edge_of(colour: str, ink: str) -> str:
-    """The colour of a shape's edge and hatching that is visible on its fill."""
+    """Return a colour for a shape's edge and hatching that is visible on its fill."""
     return ink if colour == NONE else EDGE
 
 
 def look_of_kind(kind: str) -> tuple[str, str]:
-    """Colour and hatching of a kind of mapping: those of the part that includes it."""
+    """Return colour and hatching of a kind of mapping: those of the ledger part it belongs to."""
     return LOOK[PART_OF_KIND.get(kind, "anonymous_other")]

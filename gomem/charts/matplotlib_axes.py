@@ -1,7 +1,8 @@
-"""Draw a chart on matplotlib Axes, for a user's notebook: to be changed, combined and saved.
+"""Draw a chart on matplotlib Axes, which a user's notebook can change, combine and save.
 
-It has the same marks as the SVG. Text and lines use matplotlib's text colour, so a style sheet for
-dark backgrounds applies to them, too; type sizes follow `font.size`. No setting is changed.
+The figure has the same marks as the SVG. Text and lines use matplotlib's text colour, so a style
+sheet for dark backgrounds applies to them, too; type sizes follow `font.size`. No setting of
+matplotlib is changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write a chart as SVG for a page: equal numbers always give equal bytes.
+"""Write a chart as SVG for a page: equal charts always give equal bytes.
 
 The background is transparent, and text and lines take the colour of the surrounding text. Text
 stays text: it can be searched, selected and read aloud. Ids begin with the figure's name, so a page
@@ -47,7 +47,7 @@ _MARKERS = {  # around 0, of width 1
 
 
 def write_svg(chart: Chart, *, name: str, title: str, description: str) -> str:
-    """Write a chart as an SVG element whose ids begin with `name`, which is unique on its page.
+    """Write a chart as an SVG element whose ids begin with `name`, unique on the page.
 
     Title and description are the text alternative for people who cannot see it.
     """

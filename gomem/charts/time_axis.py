@@ -77,8 +77,8 @@ def upper_and_lower(
 ) -> tuple[Chart, Panel, Panel]:
     """Make a chart of two panels, of which only the lower has time labels.
 
-    `lower` is its height, `top` the space above for a legend, `gap` the space between the panels
-    for a heading.
+    `lower` is the height of the lower panel, `top` the space above the upper one for a legend, and
+    `gap` the space between them for a heading.
     """
     chart = Chart(WIDTH, height)
     above = chart.panel(left=LEFT, right=RIGHT, top=top, bottom=FOOT + lower + gap)

@@ -1,4 +1,4 @@
-"""Headers, name and password for a server, from the command line."""
+"""Get headers, name and password for a server from the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PASSWORD = "GOMEM_PASSWORD"  # noqa: S105 - the name of a variable
 
 
 def headers_of(given: Sequence[str]) -> Mapping[str, str]:
-    """Return headers by name; an error message never shows a value."""
+    """Parse headers, or files of headers, by name; no error message shows a value."""
     lines: list[str] = []
     for header in given:
         if header.startswith("@"):
@@ -39,7 +39,7 @@ def headers_of(given: Sequence[str]) -> Mapping[str, str]:
 
 
 def user_of(given: str) -> tuple[str, str]:
-    """Return name and password: from the option, from the environment, or by prompt."""
+    """Return name and password; the password is in the option or environment, or prompted for."""
     from getpass import getpass
 
     name, colon, password = given.partition(":")

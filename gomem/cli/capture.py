@@ -161,7 +161,7 @@ def _dump_door(url: str, access: Access, *, redact: bool, yes: bool) -> HeapDump
 
 
 def session_with(target: Target, plan: Plan, output: Path, *, redact: bool) -> Session:
-    """Report what was found, and create the folder."""
+    """Tell the user what was found, and return a session with the capture's folder."""
     from gomem.live.facts import facts_of
     from gomem.live.folder import CaptureFolder
     from gomem.live.redact import redacted
@@ -226,7 +226,7 @@ def _profiles(given: str) -> tuple[str, ...]:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """End a capture on SIGTERM and SIGHUP as on Ctrl-C: complete moments are kept."""
+    """End a capture on SIGTERM and SIGHUP as on Ctrl-C: complete snapshots are kept."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -241,7 +241,7 @@ def _stopped_by_signals() -> Iterator[None]:
 
 @contextmanager
 def _watched(session: Session) -> Iterator[None]:
-    """Show the number of moments and the last RSS, on a terminal."""
+    """Show the number of snapshots and the last RSS, on a terminal."""
     if not sys.stderr.isatty():
         yield
         return

@@ -1,4 +1,4 @@
-"""`gomem compare BEFORE AFTER`: did it change, by how much, and could it be noise?"""
+"""`gomem compare BEFORE AFTER`: did memory change, by how much, and could it be noise?"""
 
 from __future__ import annotations
 
@@ -157,10 +157,10 @@ def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) ->
 
 
 def names_apart(*sides: Sequence[Path]) -> tuple[str, ...]:
-    """Names of the sides: the ends of their paths, just long enough to differ.
+    """Return names of the sides: the ends of their paths, just long enough to differ.
 
-    Runs that have a separate folder get its name. A report is passed on and should not contain
-    paths; but two captures can have the same name in different folders.
+    If each side's runs have a separate folder, the folder names the side. A report is passed on and
+    should not contain paths; but two captures can have the same name in different folders.
     """
     if min(map(len, sides)) > 1 and len(folders := _folders(sides)) == len(sides):
         return names_apart(*([folder] for folder in folders))

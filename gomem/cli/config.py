@@ -5,7 +5,7 @@
     gc_cpu = "+2pp"
     "allocs/op" = "+0"
 
-It is searched for in the working directory and its parents. `--config` names another file.
+gomem looks for this file in the working directory and its parents. `--config` names another file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ REGRESSION = "regression"
 
 
 def configuration(named: Path | None) -> Path | None:
-    """Return the named file, which must exist, or the nearest one in this folder or above."""
+    """Return the configuration file: the named one, or the nearest in this folder or above.
+
+    None if no file is named or found. Raises CaptureError if the named file does not exist.
+    """
     if named is not None:
         if not named.is_file():
             raise CaptureError(text("{}: no such file; wanted a {}", file_part(named), NAME))
@@ -41,7 +44,7 @@ def configuration(named: Path | None) -> Path | None:
 
 
 def budgets_in(path: Path) -> dict[str, Budget]:
-    """Return the budgets of a configuration, by metric; raises CaptureError for an invalid one."""
+    """Return the budgets in a configuration file, by metric; raises CaptureError if invalid."""
     from gomem.comparison.budgets import budget_of
 
     named: File = file_part(path)
@@ -84,7 +87,7 @@ def _parsed(path: Path, named: File) -> dict[str, Any]:
 
 
 def failing_on(wanted: str | None) -> tuple[bool, dict[str, Budget]]:
-    """Parse `--fail-on`: whether a regression fails, and budgets by metric."""
+    """Parse `--fail-on`: whether a regression counts as failure, and budgets by metric."""
     from gomem.comparison.budgets import budget_of
 
     regression, budgets = False, {}

@@ -1,4 +1,4 @@
-"""`gomem fleet WHERE…`: read many captures, and find instances that differ from the others."""
+"""`gomem fleet WHERE…`: read many captures, and find instances that are unlike the others."""
 
 from __future__ import annotations
 

@@ -47,10 +47,10 @@ class Query:
 def from_server(
     urls: Sequence[str], output: Path | None, query: Query, workers: int | None
 ) -> Fleet:
-    """Query a server, keep its answer beside the dataset, and read it as captures.
+    """Query a server, keep its data as captures beside the dataset, and read them as a fleet.
 
     Raises:
-        CaptureError: There is not exactly one URL, or the server is not of that kind.
+        CaptureError: There is not exactly one URL, or the server is of another kind.
     """
     from gomem.fleets.fleet import fleet
     from gomem.live import prometheus, stored_profiles

@@ -22,7 +22,7 @@ STREAMED_FRAMES = ("cycles", "scavenges", "pacer")  # other frames need the whol
 
 
 def is_long_log(artefact: Path) -> bool:
-    """Whether a file is a GC log that is long enough to be read in pieces."""
+    """Return whether a file is a GC log that is long enough to be read in pieces."""
     from gomem.inputs.kinds import BY_NAME, kind_of
     from gomem.sources.long import open_stream
 
@@ -32,7 +32,7 @@ def is_long_log(artefact: Path) -> bool:
 
 
 def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
-    """Yield a table of a log of any length as CSV, with a few pieces in memory."""
+    """Yield a table of a GC log as CSV; only a few pieces of a long log are in memory."""
     from gomem.views.spreadsheet import render_csv
 
     for number, log in enumerate(_pieces(artefact)):
@@ -40,7 +40,7 @@ def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
 
 
 def trace_pieces(artefact: Path) -> Iterator[str]:
-    """Yield a log of any length as a trace for Perfetto, with a few pieces in memory."""
+    """Yield a GC log as a trace for Perfetto; only a few pieces of a long log are in memory."""
     from gomem.views.exports.trace import render_trace
 
     yield from render_trace(_placed(artefact))
@@ -62,7 +62,7 @@ def _placed(artefact: Path) -> Iterator[tuple[pd.DataFrame, pd.Series, pd.DataFr
 
 
 def openmetrics_pieces(artefact: Path) -> Iterator[str]:
-    """Yield the GC cost of a log of any length as OpenMetrics text."""
+    """Yield the cost of GC as OpenMetrics; only a few pieces of a long log are in memory."""
     from gomem.analysis.collector.cost import CostSoFar
     from gomem.views.exports.openmetrics import render_openmetrics
 

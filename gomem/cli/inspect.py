@@ -1,4 +1,4 @@
-"""`gomem inspect CAPTURE`: list a capture's contents by moment, and damage."""
+"""`gomem inspect CAPTURE`: list a capture's contents by snapshot, and damage."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The `gomem` command: the parser, and the only place that turns errors into exit codes.
 
-0: done, even if the reader of a pipe stops early. 1: done, and `--fail-on` was met.
-2: wrong usage, no readable input, or an output that cannot be written.
-70: a bug in gomem. 71: out of memory. 130: stopped by Ctrl-C.
+0: done, even if the reader of a pipe stops early. 1: done, and the condition of `--fail-on` was
+met. 2: wrong usage, no readable input, or an output that cannot be written. 70: a bug in gomem. 71:
+out of memory. 130: stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ Start with: gomem report --demo
 
 
 class Stopped(Exception):  # noqa: N818 - the user did
-    """Ctrl-C while a command ran, with a message for the user."""
+    """Raised by Ctrl-C during a command, with a message for the user."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -191,7 +191,7 @@ def overview() -> str:
 
 
 def parser_of(name: str) -> Any:
-    """Return a command's parser; its docstring has the help, examples and arguments."""
+    """Return a command's parser; the command's docstring has the help, examples and arguments."""
     import typer
 
     word = name.replace("-", "_")

@@ -1,4 +1,4 @@
-"""`gomem matrix WHERE…`: compare builds of a program, and find the first that differs."""
+"""`gomem matrix WHERE…`: compare builds of a program, and find the first build that differs."""
 
 from __future__ import annotations
 

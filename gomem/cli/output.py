@@ -1,7 +1,7 @@
-"""All output of a command: to standard output, to a file, or as a message.
+"""Write all output of a command: to standard output, to a file, or as a message.
 
-A file is written beside its target and replaces it only when it is complete. An error, a full disk
-or Ctrl-C leaves the old file intact. An output never replaces an input.
+A new file is written beside the old one, which it replaces only when complete. An error, a full
+disk or Ctrl-C leaves the old file intact. An output never replaces an input.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def tell(message: str) -> None:
 
 
 def tell_about(name: str, what: str) -> None:
-    """Print one line that names a capture."""
+    """Print one line about a capture on standard error, with the capture's name."""
     is_named = name in what and not is_redacting()
     tell(what if is_named else text("{}: {}", Collected(name), Quoted(what)))
 
 
 @dataclass
 class DamageReport:
-    """Prints damage on standard error: the first places, and the number of others."""
+    """Prints damage on standard error: the first places, and how many more there are."""
 
     places: int = 0  # number of places so far
 
     def tell(self, damaged: Iterable[Damage]) -> None:
-        """Print damage, unless enough was printed."""
+        """Print damage, unless enough has been printed."""
         for damage in damaged:
             self.places += 1
             if self.places <= TOLD_PLACES:
@@ -75,15 +75,15 @@ def tell_damage(damaged: Iterable[Damage]) -> None:
 
 
 def output_path(named: Path | None) -> Path | None:
-    """The path of an output named on the command line; None for `-`, standard output."""
+    """Return the path of an output named on the command line; None for `-`, standard output."""
     return STANDARD_OUTPUT if named == Path("-") else named
 
 
 def input_paths(named: Sequence[Path], *, again: bool = False) -> list[Path]:
-    """The paths of inputs named on the command line, where `-` is standard input.
+    """Return the paths of inputs named on the command line; `-` is standard input.
 
-    Raises CaptureError if standard input is combined with files, or if the output reads its inputs
-    `again`.
+    Raises CaptureError if standard input is combined with files, or if the command must read its
+    inputs `again`.
     """
     if Path("-") not in named:
         return list(named)
@@ -98,8 +98,8 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
     """Check the output before the work is done; standard output (None) is always allowed.
 
     Raises:
-        CaptureError: The file is one of the inputs, which are never overwritten; or exists, gomem
-            did not write it, and `force` does not allow it; or its folder does not exist.
+        CaptureError: The file is an input, which is never overwritten; the file exists, gomem did
+            not write it, and `force` is not set; or the file's folder does not exist.
     """
     if path is None or is_device(path):
         return
@@ -121,14 +121,17 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
 
 
 def is_device(path: Path) -> bool:
-    """Whether the target is written directly: a device, a pipe, or standard output by name."""
+    """Return whether a target is a device, a pipe, or standard output by name.
+
+    Such a target is written directly.
+    """
     if str(path.absolute()).startswith(STANDARD_STREAMS):
         return True
     return path.exists() and not (path.is_file() or path.is_dir() or path.is_block_device())
 
 
 def is_standard_output(path: Path | None) -> bool:
-    """Whether a target is written directly, so that there is no file to show or name."""
+    """Return whether a target is written directly: then there is no file to show or name."""
     return path is not None and is_device(path)
 
 
@@ -149,7 +152,7 @@ def _is_read_from(path: Path, read: Path) -> bool:
 
 
 def chosen_format(output: Path | None, chosen: T | None, endings: Mapping[str, T]) -> T | None:
-    """Choose the format: by --format, else by the suffix of -o; None without both."""
+    """Choose the format: by --format, or else by the suffix of -o; None if neither is given."""
     if output is None or is_device(output):
         return chosen
     if chosen is None or output.suffix.lower() == ".pdf":
@@ -158,9 +161,9 @@ def chosen_format(output: Path | None, chosen: T | None, endings: Mapping[str, T
 
 
 def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
-    """The format for a file's suffix; None for a name without a suffix.
+    """Return the format for a file's suffix; None if the name has no suffix.
 
-    Raises CaptureError for an unknown suffix; a browser can print a page to PDF.
+    Raises CaptureError for an unknown suffix; for PDF, it says how a browser prints a page to PDF.
     """
     ending = output.suffix.removeprefix(".").lower()
     if not ending or ending in endings:
@@ -180,12 +183,12 @@ def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
 
 
 def file_part(path: Path) -> File:
-    """Wrap a path as a file name for use in a message."""
+    """Return a path as a file name for a message."""
     return File(readable_name(str(path)))
 
 
 def write(made: str | bytes, path: Path | None) -> None:
-    """Write to the file, or print if there is none; raises CaptureError if that fails."""
+    """Write to a file, or print if `path` is None; raises CaptureError if that fails."""
     if isinstance(made, bytes):
         assert path is not None
         with written(path) as file:
@@ -196,7 +199,7 @@ def write(made: str | bytes, path: Path | None) -> None:
 
 
 def write_pieces(pieces: Iterable[str], path: Path | None) -> None:
-    """Write pieces to the file, or print them if there is none."""
+    """Write pieces to a file, or print them if `path` is None."""
     if path is None:
         for piece in pieces:
             with _standard_output():
@@ -221,7 +224,7 @@ def _standard_output() -> Iterator[None]:
 
 
 def tell_where(path: Path) -> None:
-    """Print the output's path, unless it is a device or a pipe; on a terminal as a link."""
+    """Print the path of an output, on a terminal as a link; nothing for a device or a pipe."""
     if not is_device(path):
         is_link = sys.stdout.isatty() and not is_redacting()
         where = path.resolve().as_uri() if is_link else shown(file_part(path))
@@ -229,7 +232,7 @@ def tell_where(path: Path) -> None:
 
 
 def open_page(path: Path) -> None:
-    """Show a page in the user's browser; without one, say so."""
+    """Show a page in the user's browser, or say that no browser was found."""
     import webbrowser
 
     if not webbrowser.open(path.resolve().as_uri()):
@@ -238,9 +241,9 @@ def open_page(path: Path) -> None:
 
 @contextmanager
 def written(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a binary file that replaces the one at the path once it is complete.
+    """Yield a new binary file, which replaces the old one at `path` once it is complete.
 
-    On an error it is removed, the old file stays, and CaptureError gives the reason.
+    On an error, the new file is removed, the old one stays, and CaptureError gives the reason.
     """
     try:
         if is_device(path):
@@ -285,7 +288,7 @@ def open_standard_streams() -> None:
 
 
 def flush_standard_output() -> None:
-    """Flush standard output; raises ReaderGone if nobody reads, CaptureError if it fails."""
+    """Flush standard output; raises ReaderGone if nobody reads, CaptureError on other errors."""
     with _standard_output():
         sys.stdout.flush()
 
@@ -297,9 +300,9 @@ def drop_standard_output() -> None:
 
 
 def file_named_after(capture: str, suffix: str) -> Path:
-    """The path in the current folder for a capture's HTML or notebook.
+    """Return the path in the current folder for a page or notebook about a capture.
 
-    With redaction, the name does not contain the capture's name.
+    With redaction, the file's name does not contain the capture's name.
     """
     if is_redacting():
         from gomem.views.share import UNNAMED

@@ -1,8 +1,8 @@
-"""Which files did gomem write itself? Those are overwritten without asking.
+"""Which files did gomem write itself? These are overwritten without asking.
 
-Only the beginning of a file is read. There a page names its generator, JSON its schema, a picture
-its software, a profile its writer, and a notebook written by gomem has its metadata. A notebook
-saved by JupyterLab begins with its cells instead, and counts as the user's own.
+Only the beginning of a file is read. At the beginning, a page names its generator, JSON its schema,
+a picture its software, a profile its writer, and a notebook written by gomem has its metadata. A
+notebook saved by JupyterLab begins with its cells instead, and counts as the user's own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OWN_HEADS = re.compile(
 
 
 def is_own_output(path: Path) -> bool:
-    """Whether gomem wrote the file, and nothing has changed its head since."""
+    """Return whether gomem wrote the file, and the beginning was not changed since."""
     try:
         with path.open("rb") as file:
             return OWN_HEADS.match(file.read(HEAD_BYTES)) is not None

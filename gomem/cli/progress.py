@@ -1,4 +1,4 @@
-"""Progress of long work: on standard error, and only on a terminal."""
+"""Show the progress of long work: on standard error, and only on a terminal."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ def _counted(words: str, name: str, *columns: str) -> Iterator[Callable[[int, An
 
 
 def bytes_progress(name: str) -> AbstractContextManager[Callable[[int, int | None], None] | None]:
-    """A callback for reading one long file, or None without a terminal."""
+    """Yield a callback for reading one long file, or None without a terminal."""
     columns = ("DownloadColumn", "TimeRemainingColumn")
     return _counted("reading {task.description}", printable(shown(File(name))), *columns)
 
 
 def cells_progress() -> AbstractContextManager[Callable[[int, int], None] | None]:
-    """A callback for the number of notebook cells done, or None without a terminal."""
+    """Yield a callback for the number of notebook cells done, or None without a terminal."""
     return _counted("running the notebook", "", "MofNCompleteColumn")
 
 
 def captures_progress() -> AbstractContextManager[Callable[[int, int], None] | None]:
-    """A callback for the number of captures done, with an estimate; None without a terminal."""
+    """Yield a callback for the number of captures done; None without a terminal."""
     return _counted("reading captures", "", "MofNCompleteColumn", "TimeRemainingColumn")
 
 
 class Stages:
-    """The current stage of a command, on one line: reading, then analysing, then writing."""
+    """Shows the stage of a command, on one line: reading, then analysing, then writing."""
 
     def __init__(self, status: Status | None) -> None:
         self._status = status
@@ -79,7 +79,7 @@ class Stages:
         self.now(text("reading {}: {}", File(name), count))
 
     def now(self, words: str) -> None:
-        """Show another stage."""
+        """Show that another stage has begun."""
         if self._status is not None:
             from rich.text import Text
 
@@ -88,7 +88,10 @@ class Stages:
 
 @contextmanager
 def stages() -> Iterator[Stages]:
-    """Show the current stage until the block ends, from the first second on; nothing in a pipe."""
+    """Show the current stage until the block ends.
+
+    Nothing is shown for short work, or if standard error is not a terminal.
+    """
     if not sys.stderr.isatty():
         yield Stages(None)
         return

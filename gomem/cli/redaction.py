@@ -1,7 +1,7 @@
-"""What a command's messages hide: with --redact, the same names that its output hides.
+"""Hide names in a command's messages: with --redact, the same names that its output hides.
 
-A message is a text (see `gomem.text`): the type of each part says whether it may be shown. So a
-path, or a value from the command line, must be a separate part.
+A message is a text (see `gomem.text`): the type of each part says whether the part may be shown. So
+a path, or a value from the command line, must be a separate part.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _HIDDEN: ContextVar[Hidden | None] = ContextVar("hidden", default=None)
 
 @contextmanager
 def redacting(arguments: list[str]) -> Iterator[None]:
-    """Hide names in messages while a command runs, if its arguments request it.
+    """Hide names in messages while a command runs, if its arguments ask for redaction.
 
-    This must be known before parsing, because the arguments can be invalid.
+    The arguments are searched before they are parsed, because they can be invalid.
     """
     before = _HIDDEN.set(None)
     try:
@@ -39,19 +39,19 @@ def redacting(arguments: list[str]) -> Iterator[None]:
 
 
 def hide(hidden: Hidden) -> Hidden:
-    """Use the output's replacements of names in messages from now on, and return them."""
+    """Replace names in messages as the output replaces them, from now on; return `hidden`."""
     if hidden.redact:
         _HIDDEN.set(hidden)
     return hidden
 
 
 def is_redacting() -> bool:
-    """Whether names are hidden."""
+    """Return whether messages hide names."""
     return _HIDDEN.get() is not None
 
 
 def called(path: Path, name: str) -> str:
-    """The redacted name of a capture; a single file keeps its name."""
+    """Return the redacted name of a capture; a single file keeps its name."""
     from gomem.sources.paths import ARCHIVE_SUFFIXES
 
     if path.is_dir():

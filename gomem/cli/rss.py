@@ -82,7 +82,10 @@ def rss(
 def rendered(
     diagnosis: Diagnosis, moment: str | None = None, base: str | None = None, *, redact: bool
 ) -> bytes:
-    """The profile of a moment, or its difference from a base; raises CaptureError without RSS."""
+    """Return RSS at a snapshot as a profile, or its difference from a base snapshot.
+
+    Raises CaptureError without RSS.
+    """
     from gomem.views.exports.profile import render_profile
     from gomem.views.names import hidden
 

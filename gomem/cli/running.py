@@ -1,7 +1,7 @@
 """`gomem report PID|URL…`: capture one snapshot of a running process, and report it.
 
 The snapshot is kept: the next steps of the report refer to its files, and a second report of the
-same process finds it and shows what changed since.
+same process finds the snapshot and shows what has changed since.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 def running_named(captures: Sequence[Path]) -> list[str]:
-    """The PIDs and URLs among the arguments; existing files are not among them."""
+    """Return the PIDs and URLs among the arguments, except those that are names of files."""
     absent = [path for path in captures if not path.exists()]
     urls = {path: as_url(path) for path in absent}
     return [urls[path] or str(path) for path in absent if urls[path] or is_digits(str(path))]
 
 
 def captured_now(named: Sequence[str], *, redact: bool = False) -> Path:
-    """Capture one snapshot of a process to a folder named after it in the current folder.
+    """Capture one snapshot to a folder in the current folder, named after the process.
 
-    With redaction, its files hide the same as with `gomem capture --redact`. Raises CaptureError if
-    there is no such process, or none of it can be read.
+    With redaction, the files hide what `gomem capture --redact` hides. Raises CaptureError if there
+    is no such process, or if nothing about it can be read.
     """
     from gomem.cli.capture import session_with
     from gomem.live.endpoints import Access

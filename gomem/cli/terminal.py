@@ -1,4 +1,4 @@
-"""Write a document in a format; on a terminal, with its width and colours."""
+"""Write a document in a format; text on a terminal has the terminal's width and colours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def terminal_text(document: Document, target: Path | None = None) -> str:
-    """The document as text; for a file or without a terminal, plain and of default width."""
+    """Return a document as text, with the terminal's width and colours.
+
+    For a file or without a terminal, the text is plain and of default width.
+    """
     from gomem.views.writers.text import write_text
 
     if target is not None or not sys.stdout.isatty():
@@ -23,7 +26,7 @@ def terminal_text(document: Document, target: Path | None = None) -> str:
 
 
 def written_as(chosen: str, document: Document, target: Path | None) -> str:
-    """Write a document as `html`, `md` or `text`; text has the terminal's width."""
+    """Return a document as `html`, `md` or `text`; text has the terminal's width."""
     if chosen == "html":
         from gomem.views.writers.html import write_html
 
@@ -36,7 +39,7 @@ def written_as(chosen: str, document: Document, target: Path | None) -> str:
 
 
 def terminal_summary(document: Document, more: str) -> str:
-    """The document's first screen on a terminal; elsewhere the whole document.
+    """Return a document as text: on a terminal the first screen, elsewhere the whole document.
 
     Args:
         document: The document.

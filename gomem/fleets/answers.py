@@ -1,4 +1,4 @@
-"""The answers about one capture as small tidy frames, one per kind of answer, with labels."""
+"""The results about one capture as small tidy frames, one per kind of result, with labels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DAMAGE = [column.name for column in DAMAGE]
 
 
 def answers_of(diagnosis: Diagnosis, labelled: Labelled) -> dict[str, pd.DataFrame]:
-    """Return every answer about a capture: a frame per kind in `KINDS`, except `failed`."""
+    """Return all results about a capture: a frame per kind in `KINDS`, except `failed`."""
     keys = labelled.keys(diagnosis)
     frames = {
         kind: build_rows(((*keys, *row) for row in rows(diagnosis)), KINDS[kind])
@@ -39,7 +39,7 @@ def answers_of(diagnosis: Diagnosis, labelled: Labelled) -> dict[str, pd.DataFra
 
 
 def failed_frame(labelled: Labelled, what: str, *, is_final: bool = True) -> pd.DataFrame:
-    """Return the row of a capture that cannot be read."""
+    """Return the row of `failed` for a capture that cannot be read."""
     row = (*labelled.keys(), labelled.key, labelled.path, what, is_final)
     return build_rows([row], KINDS["failed"])
 

@@ -1,4 +1,4 @@
-"""Many captures: their answers as frames, and results over all of them."""
+"""Read many captures: the results of each as frames, and conclusions over all captures."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The answers about many captures.
+    """The results of many captures.
 
-    Each kind of answer is a frame over all captures, whose first columns are `capture`, `instance`,
+    Each kind of result is a frame over all captures, whose first columns are `capture`, `instance`,
     `service`, `build` and `time`: `captures`, `account`, `levels`, `gc`, `sites`, `findings`,
-    `settings`, `damage` and `failed`. `lazily` returns a kind as a pyarrow dataset instead, which
-    reads only the requested columns and rows.
+    `settings`, `damage` and `failed`. To read only some columns or rows of a kind, use `lazily`,
+    which returns a pyarrow dataset.
     """
 
     dataset: Dataset
@@ -49,13 +49,13 @@ class Fleet:
     _held: ExitStack | None = field(default=None, repr=False)
 
     def lazily(self, kind: str) -> ds.Dataset:
-        """Return a kind of answer as a pyarrow dataset; raises KeyError for an unknown kind."""
+        """Return a kind of result as a pyarrow dataset; raises KeyError for an unknown kind."""
         if kind not in KINDS:
             raise KeyError(f"{kind}: wanted one of {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
         return self.dataset.lazily(kind, schema_of(kind))
 
     def frame(self, kind: str) -> pd.DataFrame:
-        """Return a kind of answer as a frame, in the order of its captures."""
+        """Return a kind of result as a frame, with the captures in order."""
         return frame_of(self.lazily(kind).to_table(), kind)
 
     def _of(self, kind: str, captures: Iterable[str]) -> pd.DataFrame:
@@ -74,7 +74,7 @@ class Fleet:
 
     @cached_property
     def account(self) -> pd.DataFrame:
-        """Memory by owner, and its change; a row per capture and group."""
+        """Memory by owner, and how it changed; a row per capture and group."""
         return self.frame("account")
 
     @cached_property
@@ -84,7 +84,7 @@ class Fleet:
 
     @cached_property
     def gc(self) -> pd.DataFrame:
-        """Cost of the GC, a row per capture with a gctrace log."""
+        """Cost of the GC; a row per capture with a gctrace log."""
         return self.frame("gc")
 
     @cached_property
@@ -94,22 +94,22 @@ class Fleet:
 
     @cached_property
     def findings(self) -> pd.DataFrame:
-        """Known causes, a row per capture and cause."""
+        """Findings; a row per capture and cause."""
         return self.frame("findings")
 
     @cached_property
     def settings(self) -> pd.DataFrame:
-        """Settings of the runtime, a row per capture and setting."""
+        """Settings of the runtime; a row per capture and setting."""
         return self.frame("settings")
 
     @cached_property
     def damage(self) -> pd.DataFrame:
-        """Unreadable parts of captures."""
+        """Parts of captures that could not be read."""
         return self.frame("damage")
 
     @cached_property
     def failed(self) -> pd.DataFrame:
-        """Captures that could not be read at all, with the reason, unless a later run read them."""
+        """Captures that no run could read, with the reason."""
         every = self.frame("failed")
         last = every.drop_duplicates("key", keep="last")
         return last[~last["key"].isin(set(self.captures["key"]))].reset_index(drop=True)
@@ -123,14 +123,14 @@ class Fleet:
 
     @cached_property
     def outliers(self) -> pd.DataFrame:
-        """The instances that are unlike the others, most costly first; see `OUTLIERS`."""
+        """The instances that are unlike the others, the costliest first; see `OUTLIERS`."""
         last = set(self.current["capture"])
         findings, sites = (self._of(kind, last) for kind in ("findings", "sites"))
         return outliers(self.current, self.settings, findings, sites)
 
     @cached_property
     def distributions(self) -> pd.DataFrame:
-        """Each quantity over the instances of a service: quantiles, without sums."""
+        """Quantiles of each quantity over the instances of a service; nothing is summed."""
         return distributions(self.current)
 
     @cached_property
@@ -140,7 +140,7 @@ class Fleet:
 
     @cached_property
     def builds(self) -> pd.DataFrame:
-        """Each quantity by build, each compared with the previous build; see `builds.BUILDS`."""
+        """Each quantity by build, compared with the previous build; see `builds.BUILDS`."""
         return by_build(self.current)
 
     @cached_property
@@ -150,17 +150,17 @@ class Fleet:
 
     @cached_property
     def rss(self) -> pd.DataFrame:
-        """RSS over all captures of a service: p50, p99 and maximum."""
+        """RSS over all captures, by service: p50, p99 and maximum."""
         return rss_quantiles(self.levels)
 
     @cached_property
     def instances(self) -> pd.DataFrame:
-        """A row per instance: its last capture, current values, and unusual ones."""
+        """A row per instance: its last capture, its current values, and which are unusual."""
         return instances(self.captures, self.current, self.outliers)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The verdict, in one or two sentences."""
+        """The verdict on the fleet, in one or two sentences."""
         return verdict_of(self)
 
     def __repr__(self) -> str:
@@ -177,21 +177,21 @@ def fleet(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Fleet:
-    """Read many captures one by one, and return their answers and results over all of them.
+    """Read many captures one by one; return the results of each, and conclusions over all.
 
-    In a script, call it below `if __name__ == "__main__":`, because workers are processes that
-    import the script.
+    In a script, call this function below `if __name__ == "__main__":`, because each worker process
+    imports the script.
 
     Args:
-        where: Folders of captures, archives, quoted patterns, or URLs that fsspec supports. Without
-            any, the dataset at `into` is opened.
-        into: Folder of the dataset to add to; captures in it are not read again. A temporary folder
-            if None.
+        where: Folders of captures, archives, quoted patterns, or URLs that fsspec supports. If
+            empty, the dataset at `into` is opened.
+        into: Folder of the dataset to add to; captures that it has are not read again. A temporary
+            folder if None.
         labels: The pattern of capture paths, such as `{service}/{pod}/{time}`.
         label_table: A CSV with a column `capture`, and any of `instance`, `service`, `build` and
             `time`.
         engine: `local` for processes on this machine, or `dask`.
-        workers: Number of processes; one per CPU if None; 0 for this process only.
+        workers: Number of worker processes; None is one per CPU, 0 reads in this process.
         scheduler: Address of dask's scheduler.
         progress: Called with the number of captures done and the total.
 

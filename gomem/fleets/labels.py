@@ -1,8 +1,8 @@
 """The labels of each capture: instance, service, build and time.
 
 Labels come from a CSV, else from the path by a pattern such as `{service}/{pod}/{time}`, else from
-the capture's manifest. Without a pattern, a path that ends in a time gives the time. A capture
-without any label is a separate instance.
+the capture's manifest. Without a pattern, a path that ends in a time gives the label `time`. A
+capture without any label is a separate instance.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Labelled:
 
     @property
     def key(self) -> str:
-        """A digest of its files and labels, because two instances can have equal files."""
+        """A digest of the files and the labels, because two instances can have equal files."""
         said = "\0".join(f"{name}={self.labels[name]}" for name in sorted(self.labels))
         name = "" if self.labels else self.place.name
         return hashlib.sha256(f"{self.digest}\0{name}\0{said}".encode()).hexdigest()[:32]
@@ -64,7 +64,7 @@ class Labelled:
     def keys(
         self, diagnosis: Diagnosis | None = None
     ) -> tuple[str, str, str, str, pd.Timestamp | None]:
-        """Return the values of `KEYS`, from the labels, else from the capture."""
+        """Return the values of `KEYS`: from the labels, or else from the capture."""
         name = self.place.name
         return (
             name,
@@ -101,7 +101,7 @@ def _build(diagnosis: Diagnosis) -> str:
 
 @dataclass(frozen=True)
 class Labels:
-    """The rule that gives captures their labels."""
+    """A rule that labels captures: a pattern of paths, and the rows of a CSV."""
 
     pattern: str = ""  # of the path below the named folder; empty for none
     # rows of the CSV, by capture
@@ -122,7 +122,7 @@ class Labels:
         return self.pattern.strip("/").count("/") + 1 if self.pattern else None
 
     def of(self, place: Place) -> dict[str, str]:
-        """Return a capture's labels from its path and the CSV."""
+        """Return a capture's labels, from the CSV or else its path."""
         found = self._by_path(place)
         names = place.name, place.stem, PurePosixPath(place.name).name
         row = next((self.rows[name] for name in names if name in self.rows), {})
@@ -164,7 +164,7 @@ def _shape_of(pattern: str) -> re.Pattern[str]:
 
 
 def labels_of(pattern: str = "", table: bytes | None = None, source: str = "labels") -> Labels:
-    """Return the labels defined by a pattern and by a CSV whose first column is `capture`.
+    """Return the rule of a pattern, and of a CSV whose first column is `capture`.
 
     Raises:
         CaptureError: The pattern has an unknown label, or the CSV has no column `capture`.

@@ -25,12 +25,12 @@ KILLED = "its worker was killed, as by a lack of memory; try it alone: gomem rep
 
 
 def here(chunks: Sequence[Chunk]) -> Iterator[Done]:
-    """Do the work in this process."""
+    """Read the chunks in this process, one after the other."""
     yield from map(work, chunks)
 
 
 def in_processes(chunks: Sequence[Chunk], workers: int | None = None) -> Iterator[Done]:
-    """Do the work in processes, by default one per CPU; yields results as they are done."""
+    """Read the chunks in processes, by default one per CPU; yields results as they complete."""
     count = max(1, min(workers or cpus(), len(chunks)))
     left = list(reversed(chunks))
     suspects: list[Chunk] = []  # from a process that died
@@ -57,7 +57,7 @@ def in_processes(chunks: Sequence[Chunk], workers: int | None = None) -> Iterato
 
 
 def cpus() -> int:
-    """The number of CPUs that this process can use."""
+    """Return the number of CPUs that this process can use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,7 +1,7 @@
-"""The same program in several builds: one row per build, and the first build that differs.
+"""Compare several builds of one program: a row per build, and the first build that differs.
 
-Each capture is a run of a build. Its label `{build}` names the build; without this label, the
-module version or the Go release does. The runs of a build are its sample.
+Each capture is a run of a build. Its label `build` names the build; without the label, the module
+version or the Go release does. The runs of a build are its sample.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Matrix:
 
     @cached_property
     def compared(self) -> pd.DataFrame:
-        """A row per build and quantity; see `BUILDS`."""
+        """A row per build and quantity, compared with the previous build; see `BUILDS`."""
         return by_build(self._runs, self.builds)
 
     @cached_property
     def differing(self) -> pd.DataFrame:
-        """The rows of builds that differ from the previous build."""
+        """The rows of `compared` that differ from the previous build."""
         return differing(self.compared)
 
     @property
@@ -72,7 +72,10 @@ class Matrix:
 
     @cached_property
     def sentence(self) -> Text:
-        """The first build that differs in RSS, and where RSS changes back; then other values."""
+        """The build that first differs in RSS, and the build where RSS changes back.
+
+        Other values that differ follow.
+        """
         return steps_words(self.compared) or text(
             "{} builds show no difference from one to the next.", str(len(self.builds))
         )
@@ -88,7 +91,7 @@ class Matrix:
 
 
 def matrix_of(fleet: Fleet, order: Sequence[str] = ()) -> Matrix:
-    """Return the builds of a fleet's captures, side by side.
+    """Compare the builds to which a fleet's captures belong.
 
     Raises:
         CaptureError: There are fewer than two builds, or `order` has an unknown build.

@@ -1,8 +1,9 @@
 """Do the work on a dask cluster: one task per chunk, and no communication between tasks.
 
-Workers must see the captures at the same paths, or read them through fsspec. Each returns a few
-kilobytes of Parquet per capture, which this process writes. If the worker of a task dies, another
-gets the task. A task that kills several workers is abandoned; the other tasks continue.
+Workers must see the captures at the same paths, or read them through fsspec. Each worker returns a
+few kilobytes of Parquet per capture, which this process writes. If the worker of a task dies,
+another worker gets the task. A task that kills several workers is abandoned; the other tasks
+continue.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Convert frames to Parquet and back. The files carry the data dictionary, which has the types."""
+"""Convert frames to Parquet and back. The files contain the data dictionary, with the types."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def schema_of(kind: str) -> pa.Schema:
 
 
 def packed(frames: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], bytes]:
-    """Return Parquet files by kind and month, without kinds that have no rows."""
+    """Return Parquet files by kind and month; a kind without rows has no file."""
     return {
         (kind, month): _parquet(rows, kind)
         for kind, frame in frames.items()
@@ -57,7 +57,7 @@ def packed(frames: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], bytes]:
 
 
 def frame_of(table: pa.Table, kind: str) -> pd.DataFrame:
-    """Return rows as a frame with its kind's types and dictionary; unknown columns are dropped."""
+    """Return rows as a frame with the types and dictionary of a kind; drop unknown columns."""
     columns = KINDS[kind]
     known = set(table.column_names)
     chosen = table.select([column.name for column in columns if column.name in known])

@@ -1,4 +1,4 @@
-"""Read new captures into a dataset: find, label, skip those already done, distribute."""
+"""Read new captures into a dataset: find and label them, skip known ones, distribute the rest."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENGINES = (LOCAL, DASK)
 
 @dataclass(frozen=True)
 class Engine:
-    """The engine that does the work."""
+    """Where chunks are read: in processes of this machine, or by dask."""
 
     name: str = LOCAL  # one of `ENGINES`
     # processes on this machine; None for one per CPU, 0 for this process
@@ -40,7 +40,7 @@ class Engine:
         """Yield the results of the chunks as they complete.
 
         Raises:
-            CaptureError: There is no such engine, or it cannot be reached.
+            CaptureError: There is no such engine, or the engine cannot be reached.
         """
         if self.name not in ENGINES:
             raise CaptureError(f"engine {self.name}: wanted one of {', '.join(ENGINES)}")
@@ -56,7 +56,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Run:
-    """Statistics of a run."""
+    """The number of captures that a run found, skipped and read."""
 
     found: int  # captures found
     skipped: int  # of these, done by an earlier run
@@ -71,12 +71,12 @@ def add_to(
     engine: Engine,
     progress: Progress | None = None,
 ) -> Run:
-    """Read every capture that the dataset does not have.
+    """Read every capture that is not yet in the dataset, and add the results.
 
     `progress` is called with the number of captures done and the total.
 
     Raises:
-        CaptureError: There is no capture, or the dataset was made with other labels, or cannot be
+        CaptureError: There is no capture; or the dataset was made with other labels, or cannot be
             written.
     """
     places = named_apart(captures_below(path, labels.depth) for path in where)

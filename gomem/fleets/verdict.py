@@ -1,4 +1,4 @@
-"""The verdict about a fleet: how many instances are alike, and how the others differ."""
+"""The verdict on a fleet: how many instances are alike, and how the others differ."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ LEAKS = {("goroutines", "goroutine-leak"): "leaks goroutines"}
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Answer):
-    """The verdict about a fleet.
+    """The verdict on a fleet.
 
     Attributes:
-        sentence: How many instances are alike, and what the first of the others do.
-        alike: Instances that are like the others; None if they are too few to compare.
-        instances: All instances, read or not.
-        compared: Instances of which enough is known to compare them.
+        sentence: How many instances are alike, and how the first few of the others differ.
+        alike: Number of instances that are alike; None if there are too few to compare.
+        instances: Number of all instances, read or not.
+        compared: Number of instances of which enough is known to compare them.
         details: Further facts, in sentences.
         next_step: What to look at first; empty if there is nothing to do.
     """
@@ -100,7 +100,7 @@ def verdict_of(fleet: Fleet) -> Verdict:
 
 
 def outlier_sentence(row: Mapping[str, Any]) -> Text:
-    """Describe a row of `OUTLIERS`: its value, that of the others, the place, the cost.
+    """Describe a row of `OUTLIERS`: the value, the median of the others, the site, the cost.
 
     `pod-7 leaks goroutines: 4 201, where the median of the others is 1.`
     """
@@ -133,7 +133,7 @@ def short_words(row: Mapping[str, Any]) -> Text:
 
 
 def next_step_of(fleet: Fleet, row: Mapping[str, Any]) -> Text:
-    """The command that shows more about an outlier."""
+    """Return the command that shows more about an outlier."""
     found = fleet.captures[fleet.captures["capture"] == row["capture"]]
     path = str(found["path"].iloc[-1]) if len(found) else str(row["capture"])
     quotes = "'" * (shlex.quote(path) == f"'{path}'")

@@ -1,7 +1,7 @@
-"""The work on each capture: read it, diagnose it, keep its answers.
+"""Read a capture, diagnose it, and keep the results.
 
-The same function runs in this process, in others, and on other machines. It depends only on its
-argument, and it returns a few kilobytes per capture, whatever the size of the capture.
+The same function runs in this process, in other processes, and on other machines. Its result
+depends only on its argument, and has a few kilobytes per capture, whatever the capture's size.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Chunk:
 
     @property
     def part(self) -> str:
-        """The name of its answers in the dataset; equal captures have equal names."""
+        """The name of the results in the dataset; equal captures have equal names."""
         keys = "\n".join(capture.key for capture in self.captures)
         return hashlib.sha256(keys.encode()).hexdigest()[:16]
 
@@ -61,7 +61,7 @@ def work(chunk: Chunk) -> Done:
 
 
 def given_up(chunk: Chunk, what: str) -> Done:
-    """Return the result of a chunk that kills its workers; the next run tries it again."""
+    """Return the result for a chunk that kills its workers; the next run tries the chunk again."""
     frames = [{"failed": failed_frame(capture, what, is_final=False)} for capture in chunk.captures]
     return _done(chunk, frames)
 

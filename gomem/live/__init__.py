@@ -1,1 +1,1 @@
-"""Captures of running processes: /proc and HTTP."""
+"""Capture running processes, from /proc and over HTTP."""

@@ -1,4 +1,4 @@
-"""Get an API's answer from a server, or raise the reason why there is none."""
+"""Get data from the API of a server, or raise an error with the reason."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def answered(
     found_in: Callable[[bytes], _Found],
     asked: Asked | None = None,
 ) -> _Found:
-    """Return the part of an answer that `found_in` extracts.
+    """Return what `found_in` extracts from the server's response.
 
     Args:
         server: The server.
         path: The path below the server's base.
         kind: The server's name in messages: `Prometheus`.
-        found_in: Parses the answer; a KeyError, ValueError, TypeError, AttributeError or protobuf's
-            DecodeError means that the server is of another kind.
+        found_in: Parses the response; a KeyError, ValueError, TypeError, AttributeError or
+            protobuf's DecodeError means that the server is of another kind.
         asked: The request body.
 
     Raises:
@@ -74,5 +74,5 @@ def answered_json(
     found_in: Callable[[Any], _Found],
     asked: Asked | None = None,
 ) -> _Found:
-    """Return the part of a JSON answer that `found_in` extracts; see `answered`."""
+    """Return what `found_in` extracts from a JSON response; see `answered`."""
     return answered(server, path, kind, lambda data: found_in(json.loads(data)), asked)

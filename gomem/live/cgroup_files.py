@@ -1,8 +1,7 @@
 """Find the memory files of a process's cgroup, in version 2 or version 1.
 
 /proc/PID/cgroup has the group relative to the root of the reader's cgroup namespace; mountinfo has
-the mount point of each root. A group outside that root, as seen from inside another container, has
-no path here.
+the mount point of each root. A group outside that root, as in another container, has no path here.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True)
 class Mount:
-    """A mounted hierarchy: the group at its root, and the mount point."""
+    """A mounted cgroup hierarchy: the group at its root, and the mount point."""
 
     root: str
     at: str
@@ -43,9 +42,9 @@ class Mount:
 
 
 def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
-    """Return the existing memory files of the cgroup in /proc/PID/cgroup.
+    """Return the existing memory files of a process's cgroup; `own` is its /proc/PID/cgroup.
 
-    Raises NotRead if no memory controller is mounted here, or the group is outside the mounts.
+    Raises NotRead if no memory controller is mounted here, or if the group is outside the mounts.
     """
     groups = dict(_groups(own.decode("utf-8", "surrogateescape")))
     found = [mount for mount in _mounts(mounts) if mount.version in groups]

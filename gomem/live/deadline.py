@@ -1,7 +1,7 @@
-"""A deadline for a whole response, however slowly its bytes arrive.
+"""Set a deadline for a whole response, however slowly its bytes arrive.
 
-httpx limits the time of each read, so a service that sends a header byte now and then never times
-out. At the deadline, another thread shuts the connection, which ends the blocked read.
+httpx limits the time of each read, so a service that sends a byte of the header now and then never
+times out. At the deadline, another thread shuts the connection, which ends the blocked read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CONNECTED = frozenset({"connection.connect_tcp.complete", "connection.start_tls
 
 
 class Deadline:
-    """The deadline of a client's responses, one after the other."""
+    """A deadline for each response of a client, one response at a time."""
 
     def __init__(self) -> None:
         self.is_late = False  # whether the last response was cut off

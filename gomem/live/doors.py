@@ -1,7 +1,7 @@
-"""Which of a process's addresses serve pprof, expvar or metrics, and which gives MemStats?
+"""Which address of a process serves pprof, expvar or metrics, and which of them gives MemStats?
 
-MemStats come from expvar, else from the metrics page, else from the end of `heap?debug=1`. This is
-the order of cost: the cheapest answer disturbs the process least. All of them have NumGC.
+MemStats come from expvar, else from the metrics page, else from the end of `heap?debug=1`, the
+cheapest first, because it disturbs the process least. All three have NumGC.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class RuntimeReading:
-    """MemStats from one of the endpoints."""
+    """MemStats as read from an endpoint."""
 
     kind: str  # the file's name in the manifest: `memstats`, `metrics` or `heap_text`
     answer: Answer  # the file and the time of the request
@@ -51,7 +51,7 @@ class RuntimeReading:
 
 @dataclass(frozen=True)
 class Doors:
-    """Which address of the process serves which endpoint, as far as found."""
+    """The endpoints found in a process, and the address of each."""
 
     pprof: Endpoints | None = None  # serves `/debug/pprof/`
     expvar: Endpoints | None = None  # serves `/debug/vars` with MemStats
@@ -74,13 +74,13 @@ class Doors:
 
     @property
     def memstats_from(self) -> tuple[str, Endpoints] | None:
-        """The source of MemStats: the file's name in the manifest, and the address."""
+        """Where MemStats come from: the file's name in the manifest, and the address."""
         metrics = self.metrics if self.has_memstats else None
         ways = (("memstats", self.expvar), ("metrics", metrics), ("heap_text", self.pprof))
         return next(((kind, address) for kind, address in ways if address is not None), None)
 
     def runtime(self) -> RuntimeReading:
-        """Read MemStats from the cheapest endpoint; raises NoAnswer if none answers."""
+        """Read MemStats from the cheapest endpoint; raises NoAnswer without MemStats."""
         if self.memstats_from is None:
             raise NoAnswer("no MemStats: /debug/vars, /metrics and /debug/pprof/ are not served")
         kind, address = self.memstats_from
@@ -106,7 +106,7 @@ class Doors:
         return RuntimeReading(kind, answer, count, None if last is None else last / NANOSECONDS)
 
     def read_metrics(self) -> Answer:
-        """Read the metrics page; raises NoAnswer if there is none."""
+        """Read the metrics page; raises NoAnswer if none is served."""
         if self.metrics is None:
             raise NoAnswer("no /metrics is served")
         answer = self.metrics.get(METRICS)
@@ -115,7 +115,7 @@ class Doors:
         return answer
 
     def read_profile(self, name: str) -> Answer:
-        """Read a profile without forcing a collection; raises NoAnswer if there is none."""
+        """Read a profile without forcing a GC; raises NoAnswer if no complete profile arrives."""
         if self.pprof is None:
             raise NoAnswer("no /debug/pprof/ is served")
         answer = self.pprof.get(f"{INDEX}{name}")
@@ -141,7 +141,7 @@ class Doors:
         raise NoAnswer("no goroutine count: /metrics and /debug/pprof/goroutine are not served")
 
     def is_of(self, arguments: Sequence[str], started: datetime) -> bool:
-        """Whether the endpoints belong to the process with this command line and start time."""
+        """Return whether the endpoints belong to a process, by command line or start time."""
         # A local port can be forwarded by kubectl, ssh or Docker. The command line is compared and
         # not stored. Without evidence, the process is assumed to be the right one.
         if not arguments:
@@ -161,7 +161,7 @@ class Doors:
 
 
 def find_doors(addresses: Sequence[Endpoints], *, is_wanted: bool = False) -> Doors:
-    """Find out what each address serves; the first address with an endpoint is used for it."""
+    """Find out what each address serves; for each endpoint, the first address with it is used."""
     # If the user named an address, report that it does not answer.
     doors, said, unheard = Doors(), list[str](), list[str]()
     for address in addresses[:MAX_ADDRESSES]:
@@ -206,7 +206,7 @@ def _told_by_metrics(page: bytes) -> dict[str, Any]:
 
 
 def memstats_of_expvar(data: bytes) -> dict[str, Any]:
-    """Extract MemStats with a valid NumGC from an expvar page; raises NoAnswer without them."""
+    """Extract MemStats with a valid NumGC from an expvar page; NoAnswer if there are none."""
     # The rest of the page is ignored: it has the command line, and the program's own variables.
     try:
         stats: dict[str, Any] = json.loads(data)["memstats"]
@@ -225,7 +225,7 @@ _QUESTIONS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
 
 
 def seen_as(data: bytes) -> str:
-    """What an answer looks like, in words."""
+    """Describe in words what a response looks like."""
     return looks_like(data, "answer").what if data.strip() else "nothing"
 
 

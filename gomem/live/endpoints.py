@@ -1,7 +1,7 @@
 """Fetch data that a Go process serves over HTTP, within limits and without leaking secrets.
 
-Size and time of an answer are limited, and a redirect to another host is not followed. No message
-contains a name, password, header or query of a URL.
+The size of a response and the time for it are limited, and a redirect to another host is not
+followed. No message contains a name, password, header or query of a URL.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _AUTHORIZE = "give --header 'Authorization: Bearer …', --header @FILE, or --us
 
 
 class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
-    """There was no usable answer; the message gives the reason and what to do.
+    """There was no usable response; the message gives the reason and what to do.
 
-    `silent` if nothing arrived at all, so that retrying at once is useless. `absent` if an API
-    reports that it does not have the data.
+    `silent` means that nothing arrived at all, so that retrying at once is useless. `absent` means
+    that an API reports not to have the data.
     """
 
     def __init__(self, what: str, *, silent: bool = False, absent: bool = False) -> None:
@@ -65,7 +65,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The body of a request; without one, the request is GET, else POST."""
+    """The body of a POST request; a request without a body is a GET."""
 
     content: bytes
     content_type: str
@@ -104,8 +104,8 @@ class Endpoints:
     ) -> Answer:
         """Get the response at a path below the base; `timeout_seconds` can only shorten the wait.
 
-        With `asked`, POST that body. Raises NoAnswer if the response did not arrive, was refused,
-        or is too large.
+        If `asked` is given, POST its body. Raises NoAnswer if the response did not arrive, was
+        refused, or is too large.
         """
         seconds = min(timeout_seconds or self._timeout_seconds, self._timeout_seconds)
         began, at = time.perf_counter(), datetime.now(UTC)
@@ -117,7 +117,7 @@ class Endpoints:
         return Answer(data, at, time.perf_counter() - began)
 
     def save(self, file: IO[bytes], max_bytes: int) -> Answer:
-        """Save the response at the base itself to a file; the answer has only its beginning.
+        """Save the response at the base URL to a file; return only the beginning of the data.
 
         Raises NoAnswer as `get` does; the file then has the part that arrived.
         """
@@ -150,11 +150,11 @@ class Endpoints:
 
 
 def open_endpoints(url: str, access: Access, *, whole: bool = False) -> Endpoints:
-    """Return a client for a service, for one of its endpoints, or for their parent path.
+    """Return a client for the URL of a service, of one of its endpoints, or of their parent path.
 
-    With `whole`, it is for this exact path and query. A name and password in the URL take
-    precedence over `access`. Raises CaptureError if it is not an HTTP URL, or the certificates
-    cannot be read.
+    With `whole`, the client is for this exact path and query. A name and password in the URL take
+    precedence over `access`. Raises CaptureError if `url` is not an HTTP URL, or if the
+    certificates cannot be read.
     """
     base, user = split_url(url, whole=whole)
     context = ssl.create_default_context()
@@ -180,10 +180,10 @@ def open_endpoints(url: str, access: Access, *, whole: bool = False) -> Endpoint
 
 
 def split_url(url: str, *, whole: bool = False) -> tuple[str, tuple[str, str] | None]:
-    """Split the URL of a service or an endpoint into base and name with password.
+    """Split the URL of a service or an endpoint into the base, and the user name with password.
 
-    With `whole`, the base is the URL itself without name and password. Raises CaptureError if it is
-    not a URL.
+    With `whole`, the base is the URL itself without name and password. Raises CaptureError if `url`
+    is not a URL.
     """
     try:
         parts = urlsplit(url)
@@ -206,7 +206,7 @@ def split_url(url: str, *, whole: bool = False) -> tuple[str, tuple[str, str] | 
 
 
 def without_secrets(url: str) -> str:
-    """Remove everything before an @ and after a ? or # from a URL, even an invalid one."""
+    """Remove from a URL, even an invalid one, all before an @ and all after a ? or #."""
     scheme, mark, rest = url.partition("://")
     rest = (rest if mark else scheme).partition("?")[0].partition("#")[0].rpartition("@")[2]
     return f"{scheme}://{rest}" if mark else rest

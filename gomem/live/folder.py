@@ -1,9 +1,9 @@
 """The folder of a capture in progress: a readable capture at every instant.
 
-A snapshot is written to a hidden folder, with its own manifest, and renamed when it is complete. So
-an interruption at any time (Ctrl-C, a full disk, a killed collector) leaves only complete snapshots
-and at most one hidden folder, which readers ignore. The capture's own manifest, about the process,
-is written before the first snapshot and again at the end.
+A snapshot is written to a hidden folder, with its own manifest. The folder is renamed when it is
+complete. So an interruption (Ctrl-C, a full disk, a killed collector) leaves only complete
+snapshots and at most one hidden folder, which readers ignore. The capture's own manifest, about the
+process, is written before the first snapshot and again at the end.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ HIDDEN = ".gomem-"
 
 @dataclass
 class CaptureFolder:
-    """The folder to which one process's moments are written."""
+    """The folder to which the snapshots of one process are written."""
 
     path: Path  # created, with parents, when the first file is written
     facts: dict[str, Any]  # facts about the process for the capture's manifest
@@ -54,7 +54,7 @@ class CaptureFolder:
         self.moments = self._moments_there()
 
     def _moments_there(self) -> int:
-        """The highest moment number in the folder; CaptureError if it belongs to something else."""
+        """The highest snapshot number; CaptureError if the folder is not this process's capture."""
         named = File(readable_name(str(self.path)))
         if self.path.exists() and not self.path.is_dir():
             raise CaptureError(text("{}: is a file; choose a folder to capture to", named))
@@ -98,7 +98,7 @@ class CaptureFolder:
         self.moments = self._moments_there()  # what another wrote before it ended
 
     def add(self, moment: Moment) -> str:
-        """Write a moment and return its name; on failure remove it and raise CaptureError."""
+        """Write a snapshot and return its name; if that fails, remove it and raise CaptureError."""
         time = min((reading.time for reading in moment.readings), default=datetime.now(UTC))
         number, utc = self.moments + 1, time.astimezone(UTC)
         name = f"{number}-{utc:%H%M%S}"
@@ -122,7 +122,7 @@ class CaptureFolder:
         return name
 
     def hidden(self) -> Path:
-        """Return a path in it that readers ignore, for a file to move into a moment later."""
+        """Return a path for a file that will be moved into a snapshot; readers ignore the path."""
         return self.path / f"{HIDDEN}{os.urandom(6).hex()}"
 
     def _files(self, moment: Moment) -> dict[str, bytes]:
@@ -137,7 +137,7 @@ class CaptureFolder:
         return files
 
     def end(self, why: str) -> None:
-        """Record why no more moments follow; a full disk has already been reported."""
+        """Record why there are no more snapshots; a full disk was reported already."""
         self.facts |= {"ended": {"time": stamp(datetime.now(UTC)), "why": why}}
         with contextlib.suppress(OSError):
             self._replace(MANIFEST, _text(self.facts))
@@ -173,7 +173,7 @@ class CaptureFolder:
             raise
 
     def append_log(self, data: bytes) -> None:
-        """Append whole lines to the collector's log; all of them or none."""
+        """Append whole lines to the collector's log: all of `data` or nothing."""
         path = self.path / LOG
         with _said(self.path), path.open("ab") as file:
             size = file.tell()

@@ -2,7 +2,7 @@
 
 Described in    gRPC's PROTOCOL-WEB
 Quirks          A message is preceded by five bytes: flags, and its length. HTTP/2's trailers become
-                a last message with the highest flag set, or headers if there is no message.
+                a last message with the highest flag set; without a message, they become headers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def framed(message: bytes) -> bytes:
 
 
 def unframed(data: bytes) -> bytes:
-    """Extract the message of an answer; ValueError if invalid or cut, NoAnswer if refused."""
+    """Extract the message of a response; ValueError if invalid or cut, NoAnswer if refused."""
     found, is_whole = b"", False
     for flags, message in _messages(data):
         if flags & TRAILERS:

@@ -1,8 +1,8 @@
-"""Fetches a heap dump that a program serves, after a warning about its cost and risks.
+"""Fetch a heap dump that a program serves, after a warning about its cost and risks.
 
-The program writes it with `runtime/debug.WriteHeapDump`; net/http/pprof has no endpoint for it. The
-world stops until it is written. The dump has the contents of the heap, so only the user can read
-it, and it cannot be redacted.
+The program writes the dump with `runtime/debug.WriteHeapDump`; net/http/pprof has no endpoint for a
+dump. All goroutines stop until the dump is written. The dump has the contents of the heap, so its
+file is readable only by the user, and the dump cannot be redacted.
 """
 
 from __future__ import annotations
@@ -58,9 +58,10 @@ class HeapDumpDoor:
 
 
 def check_release(door: HeapDumpDoor, target: Target, go_version: str) -> str:
-    """Warnings before a dump is taken; raises CaptureError if it can crash the process.
+    """Return warnings before a dump is taken; raises CaptureError if it can crash the process.
 
-    No error if the caller accepts that risk. An unknown release is treated as one that can crash.
+    If the user accepts that risk, there is no error. An unknown release is treated as one that can
+    crash.
     """
     release = go_version or _release_of_profile(target)
     known = known_version(release, "the executable") if release else None

@@ -1,7 +1,7 @@
 """The processes that a server of metrics or profiles knows, distinguished by their labels.
 
-Labels are the operator's text: they can look like a path, be very long, or be equal for two
-processes.
+Labels are text that an operator chose: a label can look like a path or be very long, and two
+processes can have equal labels.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Instance:
 
     @property
     def selector(self) -> str:
-        """The label selector that matches only this process, without braces."""
+        """The label selector, without braces, that matches only this process."""
         labels = (*self.labels, *((name, "") for name in self.others))
         return ",".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in labels)
 
 
 def selector_of(query: str) -> str:
-    """Return the labels in the user's query, without braces; CaptureError for any other query."""
+    """Return the label selector in the user's query, without braces; else raise CaptureError."""
     selector = query.strip() or "{}"
     if not (selector.startswith("{") and selector.endswith("}")):
         what = '--query {}: wanted a selector of labels, such as {{job="api"}}'
@@ -56,7 +56,7 @@ def selector_of(query: str) -> str:
 
 
 def instances_of(found: Iterable[Mapping[str, str]], base: str) -> list[Instance]:
-    """Return an instance per set of labels, in order; raises CaptureError for too many."""
+    """Return an instance for each set of labels, in order; raises CaptureError if too many."""
     keys = sorted({tuple(sorted(labels.items())) for labels in found})
     if len(keys) > MAX_INSTANCES:
         what = "{}: {} instances match, wanted {} at most; name fewer with --query"

@@ -75,7 +75,7 @@ class Parca:
         return self.server.base
 
     def scrapes(self, span: Span) -> dict[Labels, list[datetime]]:
-        """The scrapes of each process nearest to the times of the span, in order."""
+        """Return for each process the scrapes nearest to the times of the span, in order."""
         finer = max(1, round(span.step_seconds / FINER))
         asked = _MESSAGES["QueryRangeRequest"](
             query=f"{type_of(IN_USE)}{{{self.selector}}}",
@@ -90,7 +90,7 @@ class Parca:
         return {labels: _nearest(sorted(times), span.times) for labels, times in found.items()}
 
     def profile(self, instance: Instance, at: datetime, sample_type: str) -> PprofColumns | None:
-        """Fetch one value of a scrape's profile; None if the server does not have it."""
+        """Fetch one value of the profile at a scrape; None if the server does not have it."""
         query = f"{type_of(sample_type)}{{{instance.selector}}}"
         single = _MESSAGES["SingleProfile"](time=_time(at), query=query)
         asked = _MESSAGES["QueryRequest"](single=single, report_type=AS_PPROF)

@@ -1,7 +1,7 @@
-"""A running process: its identity, the kernel's files about it, its listening addresses.
+"""A running process: its identity, the kernel's files about it, the addresses where it listens.
 
-psutil is used where possible. The kernel's files are read through one open folder, /proc/PID. When
-the process ends, reading there fails, even if its PID has been reused.
+psutil is used where possible. The kernel's files are read through one open folder, /proc/PID. After
+the process has ended, reading from that folder fails, even if the PID is reused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - addres
 
 
 class Ended(Exception):  # noqa: N818 - what it says
-    """The process does not exist any more."""
+    """The process no longer exists."""
 
 
 class NotRead(Exception):  # noqa: N818 - a reason, not a fault
@@ -49,7 +49,7 @@ class Process:
 
     @classmethod
     def of(cls, pid: int) -> Process:
-        """Return the process with this PID; CaptureError if there is none, or no /proc."""
+        """Return the process with this PID; CaptureError if it or /proc does not exist."""
         try:
             process = psutil.Process(pid)
             started = datetime.fromtimestamp(process.create_time(), UTC)
@@ -77,7 +77,7 @@ class Process:
 
     @property
     def is_running(self) -> bool:
-        """Whether it still exists, and is not a zombie."""
+        """Whether the process still exists, and is not a zombie."""
         try:
             return self._process.is_running() and self._process.status() != psutil.STATUS_ZOMBIE
         except psutil.Error:
@@ -85,7 +85,7 @@ class Process:
 
     @property
     def executable(self) -> str | None:
-        """The path of its executable; None without permission."""
+        """The path of the executable; None without permission."""
         try:
             return self._process.exe() or None
         except (psutil.Error, OSError):
@@ -93,7 +93,7 @@ class Process:
 
     @property
     def arguments(self) -> list[str]:
-        """Its command line, for comparison only; it is never reported."""
+        """The command line, for comparison only; it is never reported."""
         try:
             return self._process.cmdline()
         except psutil.Error:
@@ -101,7 +101,7 @@ class Process:
 
     @property
     def rss_bytes(self) -> int:
-        """RSS from statm; raises Ended if the process has ended."""
+        """RSS in bytes, from statm; raises Ended if the process has ended."""
         try:
             return int(self._process.memory_info().rss)
         except psutil.Error as error:
@@ -124,7 +124,7 @@ class Process:
 
     @property
     def denied(self) -> str:
-        """Why its files cannot be read, and which user can read them."""
+        """Why the kernel's files cannot be read, and which user can read them."""
         able = (
             "CAP_SYS_PTRACE (sudo gomem …; in a container: capabilities.add: [SYS_PTRACE], or "
             "docker run --cap-add SYS_PTRACE)"
@@ -146,7 +146,7 @@ class Process:
 
     @property
     def listening(self) -> tuple[list[tuple[str, int]], list[str]]:
-        """The loopback addresses where it listens, and notes on those left out."""
+        """The loopback addresses where the process listens, and notes on other addresses."""
         if not self._shares_network():
             way = f"sudo nsenter -t {self.pid} -n gomem capture {self.pid} -o DIR"
             return [], [f"it has its own network, as in a container; to capture it there: {way}"]
@@ -197,7 +197,7 @@ def shown_address(host: str, port: int) -> str:
 
 
 def listeners(addresses: Sequence[str], port: int) -> tuple[list[int], bool]:
-    """PIDs that listen on a port at one of these addresses; and whether any PID is unknown."""
+    """Return the PIDs that listen on a port of these addresses, and whether any PID is unknown."""
     try:
         found = psutil.net_connections(kind="tcp")
     except psutil.Error:
@@ -210,6 +210,6 @@ def listeners(addresses: Sequence[str], port: int) -> tuple[list[int], bool]:
 
 
 def own_addresses() -> set[str]:
-    """Every IP address of this machine."""
+    """Return all IP addresses of this machine."""
     found = chain.from_iterable(psutil.net_if_addrs().values())
     return {address.address.partition("%")[0] for address in found}

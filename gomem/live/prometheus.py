@@ -9,8 +9,8 @@ Quirks          A range query returns the last scrape before each step, up to fi
                 histograms go_gc_* have more buckets than the parser of runtime/metrics needs, and
                 are not requested.
 
-A step becomes a page of metrics as the process printed it, named by its time. So an instance is an
-ordinary capture: an archive, `<job>/<instance>/<time>.tar.gz`.
+A step becomes a page of metrics as the process printed it, and its time names the page. So an
+instance becomes an ordinary capture: an archive, `<job>/<instance>/<time>.tar.gz`.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Pyroscope:
         return self.server.base
 
     def scrapes(self, span: Span) -> dict[Labels, list[datetime]]:
-        """The last scrape of each process before each time of the span, in order."""
+        """Return for each process the last scrape before each time of the span, in order."""
         within = min(WITHIN, timedelta(seconds=span.step_seconds))
         found: dict[Labels, set[datetime]] = {}
         for end in (span.start + within, *span.times[1:]):
@@ -81,7 +81,7 @@ class Pyroscope:
         return {labels: sorted(times) for labels, times in found.items()}
 
     def profile(self, instance: Instance, at: datetime, sample_type: str) -> PprofColumns | None:
-        """Fetch one value of a scrape's profile; None if the server does not have it."""
+        """Fetch one value of the profile at a scrape; None if the server does not have it."""
         query = f"{{{instance.selector}}}"
         path, name = f"{SERVICE}/SelectMergeProfile", f"{type_of(sample_type)}{query}"
         for start in (_millis(at) - 1, _millis(at)):

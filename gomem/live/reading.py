@@ -1,8 +1,8 @@
-"""Reads one snapshot of a running process, in the order that disturbs it least.
+"""Read one snapshot of a running process, in the order that disturbs the process least.
 
 1. MemStats, with NumGC. Probing the addresses has already created connections and buffers.
-2. The kernel's files immediately afterwards, smaps first, so that both sides are as close as
-   possible. Reading them costs the process only a lock on its mappings.
+2. The kernel's files immediately afterwards, smaps first, so that MemStats and smaps are as close
+   as possible. Reading these files costs the process only a lock on its mappings.
 3. MemStats again. If a collection ended in between, and LastGC is before the start of step 2, this
    second reading belongs to the kernel's files. Otherwise steps 2 and 3 are repeated, up to three
    times, so that a matching pair is found if the process leaves time for one.
@@ -48,7 +48,7 @@ FILE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One file: its kind in the manifest, its bytes, when it was read and how long that took."""
+    """One file: its kind in the manifest, its bytes, when it was read, how many seconds it took."""
 
     kind: str
     data: bytes
@@ -58,13 +58,13 @@ class Reading:
 
     @property
     def file_name(self) -> str:
-        """The name of the file in the moment's folder."""
+        """The name of the file in the snapshot's folder."""
         return FILE_NAMES.get(self.kind, self.kind)
 
 
 @dataclass
 class Moment:
-    """The data read at one moment."""
+    """The data of one snapshot."""
 
     readings: list[Reading] = field(default_factory=list)  # in order of reading
     # Data that could not be read, with the reason, by kind in the manifest.
@@ -79,19 +79,19 @@ class Moment:
 
     @property
     def has_kernel_side(self) -> bool:
-        """Whether it has a kernel file with RSS."""
+        """Whether the snapshot has a kernel file with RSS."""
         return any(self.of(kind) is not None for kind in ("smaps", "smaps_rollup", "status"))
 
     @property
     def rss_bytes(self) -> int | None:
-        """VmRSS of status."""
+        """VmRSS of the file status, in bytes; None without it."""
         status = self.of("status")
         found = None if status is None else _RSS.search(status.data)
         return None if found is None else int(found[1]) * KIB
 
     @property
     def skew_seconds(self) -> float | None:
-        """Seconds between MemStats and smaps."""
+        """Seconds between the readings of MemStats and smaps; None without both."""
         runtime = next(filter(None, map(self.of, ("memstats", "heap_text", "metrics"))), None)
         kernel = self.of("smaps") or self.of("status")
         if runtime is None or kernel is None:
@@ -102,9 +102,9 @@ class Moment:
 def fill(
     moment: Moment, process: Process | None, doors: Doors, profiles: Sequence[str] = PROFILES
 ) -> None:
-    """Read all data of a moment, in the order above; if interrupted, keep the data so far.
+    """Read all data of a snapshot, in the module's order; an interruption keeps the data so far.
 
-    `process` is None if it runs on another machine, or must not be identified.
+    `process` is None if the process runs on another machine, or must not be identified.
     """
     try:
         if process is None:

@@ -1,4 +1,4 @@
-"""What `gomem capture --redact` hides in a capture's files while writing them.
+"""Hide names in a capture's files while they are written: `gomem capture --redact`.
 
 Home directories become `~`, also in a profile's source paths. Mapped files keep their names but
 lose their folders, except the system's folders. Linker flags, which can contain anything, and the
@@ -27,7 +27,10 @@ _LINKER_FLAGS = re.compile(rb"(?m)^\tbuild\t\"?-ldflags=[^\n]*\n")
 
 
 def redacted(name: str, data: bytes) -> bytes:
-    """Return a capture's file, by its name, with hidden parts removed."""
+    """Return the content of a capture's file, without what must be hidden.
+
+    The file's `name` says how to read the content.
+    """
     if name.endswith(".pb.gz"):
         return _profile(data)
     if name == "smaps":

@@ -1,7 +1,7 @@
-"""Takes snapshots of one process until a stop condition is met.
+"""Take snapshots of one process until a stop condition is met.
 
-`Plan` sets the interval, the stop condition and the triggers. A callback receives the progress as
-readable messages.
+`Plan` sets the interval, the stop condition and the triggers. A callback receives messages about
+the progress.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class LogTail:
     _inode: int = field(default=0, init=False)
 
     def after(self, copy: Path) -> None:
-        """Skip what an earlier capture copied, if the log still begins with all of it."""
+        """Skip what an earlier capture copied, if the log still begins with the whole copy."""
         try:
             with copy.open("rb") as had, self.path.open("rb") as file:
                 while piece := had.read(PIECE_BYTES):
@@ -108,9 +108,9 @@ class Session:
     _empty: int = 0
 
     def run(self) -> str:
-        """Take snapshots until a stop condition is met, and return it.
+        """Take snapshots until a stop condition is met, and return the condition.
 
-        Raises CaptureError if none was written.
+        Raises CaptureError if no snapshot was written.
         """
         why = "stopped"
         try:

@@ -1,4 +1,4 @@
-"""The time range of a query: a range until now, in steps."""
+"""The time range of a query: until now, in steps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Span:
     ) -> Span:
         """Parse a range such as `7d` until now, with steps of at least a second.
 
-        Without `step`, the range is divided into `steps`. Raises CaptureError if it is invalid.
+        Without `step`, the range is divided into `steps`. Raises CaptureError if the range or the
+        step is invalid.
         """
         seconds = duration(time_range, "--range")
         apart = duration(step, "--step") if step else max(1.0, seconds / steps)
@@ -44,7 +45,7 @@ class Span:
 
     @property
     def times(self) -> list[datetime]:
-        """The end, and the times whole steps before it, sorted; the first is the start."""
+        """Times from the start to the end, a step apart and ascending; the last is the end."""
         count = int(self.seconds / self.step_seconds) + 1
         steps = (timedelta(seconds=n * self.step_seconds) for n in reversed(range(count)))
         return [self.end - step for step in steps]

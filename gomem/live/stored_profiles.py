@@ -1,9 +1,9 @@
-"""Fetch heap profiles from a server that stores them; each process becomes an ordinary capture.
+"""Fetch heap profiles from a server that stores profiles; each process becomes a capture.
 
 Such a server stores each value of a profile separately: `inuse_space` and `inuse_objects` are two
-series, and each scrape is a point of both. For a time range, it returns the sum of the scrapes,
-which for in-use bytes is a number that the process never had. So each value is requested separately
-at the time of one scrape, and the values are combined into one profile.
+series, and each scrape is a point of both. For a time range, the server returns the sum of the
+scrapes, which for in-use bytes is a number that the process never had. So each value is requested
+separately at the time of one scrape, and the values are combined into one profile.
 
     <service>/<instance>/<end of the range>/gomem.json
     <service>/<instance>/<end of the range>/<time of the scrape>.heap.pb.gz
@@ -65,13 +65,13 @@ class Store(Protocol):
 
     @property
     def types(self) -> Sequence[str]:
-        """The values of a heap profile that it stores as the process counted them."""
+        """The values of a heap profile that the server stores as the process counted them."""
 
     def scrapes(self, span: Span) -> Mapping[Labels, Sequence[datetime]]:
-        """Return the times of each process's scrapes, about one per step of the span."""
+        """Return the times of each process's scrapes: about one per step of the span."""
 
     def profile(self, instance: Instance, at: datetime, sample_type: str) -> PprofColumns | None:
-        """Fetch one value of a scrape's profile; None if the server does not have it."""
+        """Fetch one value of the profile at a scrape; None if the server does not have it."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def fetched(store: Store, span: Span, folder: Path) -> Fetched:
 
 
 def type_of(sample_type: str) -> str:
-    """The name of a heap profile's value on both kinds of server."""
+    """Return the name that both kinds of server give to a value of a heap profile."""
     return f"memory:{sample_type}:{UNITS[sample_type]}:space:bytes"
 
 
@@ -135,9 +135,9 @@ def _values(store: Store, instance: Instance, at: datetime) -> dict[str, PprofCo
 
 
 def heap_of(values: Mapping[str, PprofColumns], at: datetime) -> PprofColumns:
-    """Combine profiles of one scrape, each with one value, into a single profile.
+    """Combine the profiles of one scrape, each with one value, into a single profile.
 
-    Raises ValueError if one has other values, or a different sampling rate.
+    Raises ValueError if a profile has other values, or a different sampling rate.
     """
     names = [name for name in UNITS if name in values]
     types = tuple(ValueType(name, UNITS[name]) for name in names)
@@ -157,7 +157,7 @@ def heap_of(values: Mapping[str, PprofColumns], at: datetime) -> PprofColumns:
 def columns_of(data: bytes, name: str) -> PprofColumns | None:
     """Parse a profile from a server, compressed or not; None if it has no samples.
 
-    Raises FormatError if it is not a complete profile.
+    Raises FormatError if the profile is incomplete.
     """
     if not data:
         return None

@@ -35,9 +35,9 @@ class Target:
 
 @contextmanager
 def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
-    """Find the process with a PID, with URLs of its endpoints, or both; closed at the end.
+    """Find a process by its PID, by the URLs that it serves, or by both; yield it while open.
 
-    Raises CaptureError if there is no such process, or several are named.
+    Raises CaptureError if there is no such process, or if several are named.
     """
     numbers = [word for word in named if is_digits(word)]
     for number in numbers:

@@ -1,4 +1,4 @@
-"""When is a moment worth taking? `rss>2GiB`, `rss>1.2*median`, `goroutines>10000`."""
+"""When is a snapshot worth taking? At `rss>2GiB`, `rss>1.2*median`, or `goroutines>10000`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONDITION = re.compile(
 
 @dataclass
 class Trigger:
-    """A threshold above which a moment is taken, at most once per cool-down."""
+    """A threshold above which snapshots are taken, at most once per cool-down."""
 
     level: str  # the quantity: `rss` in bytes, or `goroutines`
     # The threshold, or a multiple of the median of previous values.
@@ -39,7 +39,7 @@ class Trigger:
 
     @classmethod
     def of(cls, condition: str, cool_down_seconds: float) -> Trigger:
-        """Parse a condition such as `rss>2GiB`; raises CaptureError if it is invalid."""
+        """Parse a condition such as `rss>2GiB`; raises CaptureError if invalid."""
         match = _CONDITION.fullmatch(condition)
         unit = (match["unit"] or "").lower() if match else ""
         if match is None or match["level"] not in LEVELS or unit not in SIZES:
@@ -53,7 +53,7 @@ class Trigger:
         return cls(match["level"], factor, match["median"] is not None, cool_down_seconds)
 
     def fires(self, value: int, now: float) -> bool:
-        """Whether to take a moment at this value, which is also recorded for later medians."""
+        """Record a value for later medians, and return whether to take a snapshot now."""
         # `now` is in seconds of a monotonic clock.
         level = self.factor
         if self.of_median:

@@ -7,10 +7,11 @@
     with plot.style("paper"):
         plot.mmu("gctrace.log").figure.savefig("mmu.pdf")
 
-Data is a diagnosis, a capture, the result of a reader, or a path. A figure of a single moment shows
-the given moment, else the one that the verdict describes. An unknown moment raises KeyError.
-Without `ax` the figure gets new Axes. The result is one Axes, or a list if the figure has several
-panels. Missing data raises CaptureError. Only the flame graph is an SVG, because it is interactive.
+Data is a diagnosis, a capture, the result of a reader, or a path. A figure of a single snapshot
+shows the one named by `moment`, by default the one that the verdict describes; an unknown name
+raises KeyError. Without `ax`, the figure gets new Axes. A function returns one Axes, or a list if
+the figure has several panels. Missing data raises CaptureError. Only the flame graph is an SVG,
+because it is interactive.
 """
 
 from __future__ import annotations
@@ -65,10 +66,10 @@ def __dir__() -> list[str]:
 
 @contextmanager
 def style(name: str = "light") -> Iterator[None]:
-    """Apply the house style to figures drawn and saved inside: `light`, `dark`, or `paper`.
+    """Apply a house style to all figures drawn and saved in the block: `light`, `dark`, or `paper`.
 
-    All use the colours of Okabe and Ito, with hatching where colours are alike; `paper` has serif
-    type and crops figures. Raises ValueError for an unknown style.
+    All styles use the colours of Okabe and Ito, with hatching where colours are alike; `paper` has
+    serif type and crops figures. Raises ValueError for an unknown style.
     """
     from matplotlib import pyplot as plt
 

@@ -47,12 +47,15 @@ def pauses(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
 
 def mmu(log: Log, *, ax: Axes | None = None) -> Axes:
-    """Draw the program's share of CPU in the worst window of each length; `log` as above."""
+    """Draw the program's share of CPU in the worst window of each length.
+
+    `log` as for `gc_timeline`.
+    """
     return one_axes(plot_mmu(collector_of(log).utilization), ax, name_of(log))
 
 
 def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
-    """Draw estimates for other GOGC and GOMEMLIMIT: GCs per second and the highest heap.
+    """Draw the estimated GCs per second and peak heap for other values of GOGC and GOMEMLIMIT.
 
     `log` is a capture with a gctrace log that is long enough for estimates.
     """
@@ -67,10 +70,10 @@ def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
 
 
 def scavenges(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """Draw the memory released by the scavenger, in total and by line.
+    """Draw the memory released by the scavenger, in total and by line of the log.
 
-    `log` was made with `GODEBUG=gctrace=1,scavtrace=1`, and a collection gives a line its time.
-    Returns two Axes.
+    `log` was made with `GODEBUG=gctrace=1,scavtrace=1`. A line of the scavenger has no time; the
+    GCs around the line show when it was written. Returns two Axes.
     """
     collector = collector_of(log)
     lines = collector.scavenges

@@ -1,4 +1,4 @@
-"""Convert the caller's data to the answers that figures draw, and find the Axes to draw on."""
+"""Convert the caller's data to the results that figures draw, and find the Axes to draw on."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PAGE: Any = object()  # a value of `ax` for the drawing itself, shown as SVG
 
 
 def diagnosis_of(data: Data) -> Diagnosis:
-    """Diagnose the caller's data, unless it is a diagnosis."""
+    """Return the diagnosis of the caller's data; a diagnosis is returned unchanged."""
     if isinstance(data, Diagnosis):
         return data
     if isinstance(data, pd.DataFrame):
@@ -47,14 +47,14 @@ def diagnosis_of(data: Data) -> Diagnosis:
 
 
 def several_of(data: Data | Mapping[str, Data]) -> dict[str, Data] | None:
-    """Return several captures by name, else None; a capture is itself a mapping of moments."""
+    """Return several captures by name; None if `data` is one capture, or another kind of data."""
     if isinstance(data, Mapping) and not isinstance(data, Capture):
         return dict(data)
     return None
 
 
 def comparison_of(comparison: Comparison | Data, after: Data | None) -> Comparison:
-    """Compare two sides, unless `comparison` is the result already."""
+    """Return the comparison of two sides, or `comparison` if it already is one."""
     if isinstance(comparison, Comparison):
         return comparison
     if after is None:
@@ -63,7 +63,7 @@ def comparison_of(comparison: Comparison | Data, after: Data | None) -> Comparis
 
 
 def collector_of(log: Log) -> CollectorFacts:
-    """Return the collector's facts from a log with collections."""
+    """Return the facts about the GC from a log, or data with a log; CaptureError without any GC."""
     if not isinstance(log, GcLog):
         return diagnosis_of(log).logged
     if not len(log.cycles):
@@ -72,7 +72,7 @@ def collector_of(log: Log) -> CollectorFacts:
 
 
 def name_of(data: object) -> CaptureName | None:
-    """The capture's name; None for a log, a frame or several captures, which have no name."""
+    """Return the capture's name; None for a log, a frame or several captures."""
     if isinstance(data, Diagnosis):
         return CaptureName(data.capture.file_name)
     if isinstance(data, Capture):
@@ -81,7 +81,7 @@ def name_of(data: object) -> CaptureName | None:
 
 
 def drawn(plot: Callable[..., Drawing], *data: Any, **options: Any) -> Drawing:
-    """Draw a figure of data with hidden names replaced."""
+    """Draw a figure; in a redacted notebook, names in its data are replaced."""
     hidden = hidden_here()
     shown = (share(each, hidden) for each in data) if hidden.redact else data
     return plot(*shown, **options)
@@ -90,7 +90,7 @@ def drawn(plot: Callable[..., Drawing], *data: Any, **options: Any) -> Drawing:
 def profile_of(
     data: Profile | Data, moment: str | None
 ) -> tuple[Profile, tuple[str | None, str | None]]:
-    """Return a profile, or a moment's heap profile, with the names of its capture and moment."""
+    """Return a profile, or a snapshot's heap profile, with the names of capture and snapshot."""
     if isinstance(data, Profile):
         return data, (File(PurePath(data.source).name), None)
     diagnosis = diagnosis_of(data)
@@ -107,7 +107,10 @@ def moment_of(
     *,
     sites: bool = False,
 ) -> str:
-    """Return the requested moment, or the one to show first, among those with the data."""
+    """Return the requested snapshot; if None, the first to show of those that have the data.
+
+    Raises KeyError for an unknown snapshot, CaptureError if the requested one lacks the data.
+    """
     if asked is not None:
         diagnosis.capture[asked]  # raises KeyError with all names if it is unknown
     first = diagnosis.sites_first if sites else diagnosis.shown_first
@@ -126,7 +129,7 @@ def one_axes(drawing: Drawing, ax: Axes | None, *about: str | None) -> Axes:
 
 
 def all_axes(drawing: Drawing, axes: Sequence[Axes] | None, *about: str | None) -> list[Axes]:
-    """Draw it with its title and subject (capture, moment); empty words are left out.
+    """Draw a figure with its title and subject (capture, snapshot); empty words are left out.
 
     matplotlib is imported for the first figure.
     """

@@ -48,7 +48,7 @@ LEVELS_OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
 
 
 def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the ledger of one moment, from heap objects part by part to RSS."""
+    """Draw the ledger of one snapshot, part by part, from heap objects to RSS."""
     diagnosis = diagnosis_of(data)
     name = moment_of(diagnosis, moment, diagnosis.ledgers, "says where memory is")
     drawing = plot_rss_vs_heap(diagnosis.ledgers[name])
@@ -56,7 +56,7 @@ def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) 
 
 
 def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw RSS by owner at one moment; hollow bars are reserved by Go and not in RSS."""
+    """Draw RSS by owner at one snapshot; hollow bars show memory reserved by Go but not in RSS."""
     diagnosis = diagnosis_of(data)
     told = [name for name, facts in diagnosis.by_moment.items() if facts.groups is not None]
     name = moment_of(diagnosis, moment, told, "says where memory is")
@@ -67,9 +67,9 @@ def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> 
 
 
 def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
-    """Draw RSS by owner at all moments, side by side.
+    """Draw RSS by owner at all snapshots, side by side.
 
-    `data` is a capture, or several by name, each at its largest RSS.
+    `data` is a capture, or several captures by name, each drawn at its largest RSS.
     """
     several, seconds = several_of(data), None
     if several is not None:
@@ -90,7 +90,7 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
 
 
 def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
-    """Groups and RSS of each moment that has them."""
+    """Groups and RSS of each snapshot that has them."""
     told = diagnosis_of(data).moments
     return {
         MomentName(moment.name): (moment.groups, moment.rss_bytes)
@@ -100,7 +100,7 @@ def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
 
 
 def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the change of RSS by part: from a baseline, or from the first moment to the last."""
+    """Draw the change of RSS by part: from a baseline, or from the first snapshot to the last."""
     diagnosis = diagnosis_of(data)
     if baseline is not None:
         diagnosis = diagnosis.with_baseline(diagnosis_of(baseline))
@@ -118,10 +118,10 @@ def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None =
 def levels(
     data: Data | pd.DataFrame, columns: Sequence[str] | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw levels over the moments, on a time axis if they have times: a line per column.
+    """Draw a line per column over the snapshots, on a time axis if they have times.
 
-    `data` is a capture, or a frame like its `levels`. The columns are in bytes; if None, the usual
-    columns that exist. Raises KeyError for an unknown column.
+    `data` is a capture, or a frame like its `levels`. `columns` are in bytes; if None, the usual
+    columns that exist are drawn. Raises KeyError for an unknown column.
     """
     frame = data if isinstance(data, pd.DataFrame) else diagnosis_of(data).levels
     wanted = list(columns or _usual(frame))
@@ -139,10 +139,10 @@ def small_multiples(
     builds: Mapping[str, Data], columns: Sequence[str] | None = None, *,
     ax: Sequence[Axes] | None = None,
 ) -> list[Axes]:  # fmt: skip
-    """Draw levels of several builds, releases or pods by name: a panel each, on one scale.
+    """Draw a panel of levels for each build, release or pod, all on one scale.
 
-    `columns` are levels in bytes; if None, RSS and the heap in use. Raises KeyError if no build has
-    a column. `ax` needs as many Axes as there are builds.
+    `columns` are in bytes; if None, RSS and the heap in use. Raises KeyError if no build has a
+    column. `ax` needs as many Axes as there are builds.
     """
     frames = {name: diagnosis_of(build).levels for name, build in builds.items()}
     told = {name for frame in frames.values() for name in frame if frame[name].notna().any()}
@@ -159,9 +159,10 @@ def small_multiples(
 
 
 def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
-    """Draw heap in use, idle heap, released heap and RSS, moment by moment.
+    """Draw heap in use, idle heap, released heap and RSS, snapshot by snapshot.
 
-    `data` is a capture with MemStats or runtime/metrics, or several by name, a panel each.
+    `data` is a capture with MemStats or runtime/metrics, or several captures by name, each with its
+    panel.
     """
     each = several_of(data) or {"": cast("Data", data)}
     frames = {Build(name): _heap_of(diagnosis_of(capture)) for name, capture in each.items()}
@@ -171,8 +172,8 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
 def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     """Draw the heap in use, retained and released over time, with the scavenger's goals and RSS.
 
-    `data` is a capture with at least three readings of MemStats that have a time. Returns two Axes,
-    for the heap and for the log's lines.
+    `data` is a capture with at least three readings of MemStats that have a time. Returns two Axes:
+    for the heap, and for the scavenger's lines in the log.
     """
     diagnosis = diagnosis_of(data)
     answer = diagnosis.scavenger
@@ -184,7 +185,7 @@ def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
 
 def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the mappings of one moment by address: width is mapped size, filling is RSS."""
+    """Draw the mappings of one snapshot by address: width is mapped size, the filled part RSS."""
     diagnosis = diagnosis_of(data)
     mapped = [name for name, facts in diagnosis.by_moment.items() if facts.mappings is not None]
     name = moment_of(diagnosis, moment, mapped, "has smaps")
@@ -193,7 +194,7 @@ def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = No
 
 
 def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
-    """A row per moment with the values that `heap_return` draws, in bytes."""
+    """A row per snapshot with the values that `heap_return` draws, in bytes."""
     heap = diagnosis.heap
     if heap.empty:
         what = (

@@ -42,9 +42,10 @@ def sites(
 ) -> Axes:
     """Draw the largest sites of a sample type, with the 95 % sampling interval.
 
-    `data` is a profile, or has heap profiles: of `moment`, else of the moment whose sites the
-    report shows first. `granularity` is one of `Profile.top`: `functions`, `lines`, `files`,
-    `packages`. Raises ValueError if the profile does not have the sample type.
+    `data` is a profile, or data with heap profiles. `moment` selects one by its snapshot; if None,
+    it is the snapshot whose sites the report shows first. `granularity` is one of `Profile.top`:
+    `functions`, `lines`, `files`, `packages`. Raises ValueError if the profile does not have the
+    sample type.
     """
     profile, of = profile_of(data, moment)
     if sample_type not in profile.sample_type_names:
@@ -57,7 +58,7 @@ def sites(
 
 
 def growth(data: Data, *, ax: Axes | None = None) -> Axes:
-    """Draw in-use bytes of the stacks that change, over a series of heap profiles with a time."""
+    """Draw the in-use bytes of changing stacks over a series of heap profiles that have times."""
     diagnosis = diagnosis_of(data)
     if diagnosis.facts.profiles.heap_series is None:
         what = "{}: too few heap profiles that have a time"
@@ -67,7 +68,7 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
 
 
 def lifetimes(data: Data, *, ax: Axes | None = None) -> Axes:
-    """Draw the mean lifetime by site, from heap profiles of one process that have a time."""
+    """Draw the mean object lifetime by site, from heap profiles of one process that have times."""
     diagnosis = diagnosis_of(data)
     found = diagnosis.facts.lifetimes
     if found is None or found.sites.empty:
@@ -77,10 +78,10 @@ def lifetimes(data: Data, *, ax: Axes | None = None) -> Axes:
 
 
 def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the excess allocation in an interval between two heap profiles with a time.
+    """Draw the excess allocation in an interval between two heap profiles that have times.
 
-    `at` is a moment or a time; if None, the interval that stands out. Raises CaptureError if none
-    does.
+    `at` is a snapshot or a time; if None, the interval that stands out is drawn. Raises
+    CaptureError if no interval stands out.
     """
     diagnosis = diagnosis_of(data)
     found = diagnosis.spike(at)
@@ -113,9 +114,10 @@ def flame(
 ) -> FlameGraph:
     """Draw a profile of any kind as a flame graph, or its change since an earlier profile.
 
-    `sample_type` None is the profile's default. Callees are below their callers, or above with
-    `upwards`; frames below `least_width` of the total are left out; `name` is unique on its page.
-    Raises ValueError if a profile does not have the sample type, or if the name cannot be an id.
+    If `sample_type` is None, the profile's default is used. Callees are below their callers, or
+    above with `upwards`; frames below `least_width` of the total are left out; `name` is unique on
+    its page. Raises ValueError if a profile does not have the sample type, or if the name cannot be
+    an id.
     """
     tree = call_tree(profile, sample_type, base, least_width=least_width)
     return draw_flame(tree, upwards=upwards, name=name)
@@ -124,10 +126,10 @@ def flame(
 def forest(
     comparison: Comparison | Data, after: Data | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw benchmarks before and after: medians with 95 % intervals, as multiples of before.
+    """Draw benchmarks before and after: medians with 95 % intervals, relative to before.
 
     Without benchmarks, all known metrics of both sides are drawn. `comparison` is a result of
-    `gomem.compare`, or the first of two sides.
+    `gomem.compare`, or the before side, with `after` as the other.
     """
     found = comparison_of(comparison, after)
     rows = found.metrics[have_multiples(found.metrics)]
@@ -147,7 +149,7 @@ def site_changes(
 ) -> Axes:
     """Draw the sites with the largest changes of a sample type in bytes, before and after.
 
-    `comparison` is a result of `gomem.compare`, or the first of two sides.
+    `comparison` is a result of `gomem.compare`, or the before side, with `after` as the other.
     """
     found = comparison_of(comparison, after)
     rows = found.sites[found.sites["sample_type"] == sample_type]

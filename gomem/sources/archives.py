@@ -1,4 +1,4 @@
-"""The files in a zip or tar archive, read in place: nothing is unpacked to disk."""
+"""List the files of a zip or tar archive, and read them in place: nothing is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ UNREADABLE = (
 
 
 def list_zip(root: Path, bounds: Bounds) -> Listing:
-    """List a zip, which stays open while its entries are used; CaptureError if it is unreadable."""
+    """List a zip, which stays open while its entries are used; CaptureError if unreadable."""
     named = place_of(root)
     try:
         archive = zipfile.ZipFile(root)
@@ -84,7 +84,7 @@ def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
 
 
 def list_tar(root: Path, bounds: Bounds) -> Listing:
-    """List a tar, which is decompressed in memory; raises CaptureError if it is unreadable."""
+    """List a tar, which is decompressed in memory; CaptureError if unreadable."""
     whole = open_source(root, bounds=Bounds(bounds.artefact_bytes, bounds.artefact_bytes))
     damage = list(whole.damage)
     try:

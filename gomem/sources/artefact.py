@@ -45,12 +45,12 @@ class Source:
 
     @property
     def stored_bytes(self) -> int:
-        """Size as stored."""
+        """Size in bytes, as stored."""
         return len(self.stored)
 
     @property
     def text_name(self) -> str:
-        """The name of the whole text that it belongs to."""
+        """The name of the whole text, of which this artefact can be a pasted part."""
         return self.name
 
     def placed(self, damage: Damage) -> Damage:
@@ -59,7 +59,7 @@ class Source:
 
     @cached_property
     def sha256(self) -> str:
-        """Digest of the bytes as stored."""
+        """SHA-256 of the bytes as stored."""
         return hashlib.sha256(self.stored).hexdigest()
 
 
@@ -68,8 +68,8 @@ def open_source(
 ) -> Source:
     """Read one artefact whole: a path, bytes, or a binary file object.
 
-    The limits are those of a capture by default. Raises CaptureError if the path does not exist, is
-    a folder, or cannot be opened.
+    `bounds` are those of a capture by default. Raises CaptureError if the path does not exist, is a
+    folder, or cannot be opened.
     """
     if isinstance(readable, Source):
         return readable
@@ -126,7 +126,7 @@ def _readable(chunks: Iterable[bytes], name: str, damage: list[Damage]) -> Itera
 
 
 def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a file up to its end, because sizes in a file are not trusted."""
+    """Yield the bytes of a file until no more come; the file's stated size is not trusted."""
     while chunk := file.read(CHUNK_BYTES):
         yield chunk
 
@@ -148,6 +148,6 @@ def open_path(path: Path) -> IO[bytes]:
 
 
 def stream_name(file: object) -> str:
-    """The name of an open file in messages."""
+    """Return the name that messages use for an open file."""
     name = getattr(file, "name", None)
     return readable_name(name) if isinstance(name, str) else "<stream>"

@@ -21,7 +21,7 @@ EXPANDED_BYTES = 64 * MIB  # allowed for any file
 
 
 def expanded(packed: int) -> int:
-    """The allowed size of a compressed file after expansion; larger files are malicious."""
+    """Return the most bytes that a compressed file may become; a file beyond that is malicious."""
     return max(EXPANDED_BYTES, EXPANSION * packed)
 
 
@@ -37,7 +37,7 @@ class Bounds:
 
     @classmethod
     def of_a_stream(cls) -> Bounds:
-        """Return limits for data that is never in memory as a whole: only a total."""
+        """Return limits for data that is read piece by piece: only the total is limited."""
         return cls(artefact_bytes=STREAM_BYTES, capture_bytes=STREAM_BYTES)
 
     @property

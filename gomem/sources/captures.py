@@ -1,9 +1,9 @@
 """Find captures: in folders, as archives, by globs, and in object storage.
 
 Each match of a pattern is a capture, and so is a folder with a manifest at its top. In any other
-folder, each entry (folder, archive or file) is a capture. But a subfolder that has no manifest and
-contains folders with manifests is searched, in turn. With a `depth`, captures are the entries that
-many levels below the folder.
+folder, each entry (folder, archive or file) is a capture, with one exception: a subfolder that has
+no manifest, but contains folders with manifests, is searched in the same way. With a `depth`,
+captures are the entries that many levels below the folder.
 
 A URL such as `s3://bucket/captures` is listed through fsspec, and each capture is copied to a
 temporary folder for reading.
@@ -51,18 +51,18 @@ class Place:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is read through fsspec."""
+        """Whether the capture is read through fsspec."""
         return is_url(self.path)
 
     @property
     def stem(self) -> str:
-        """Its name without an archive suffix."""
+        """The name without an archive suffix."""
         ending = next((end for end in ARCHIVE_SUFFIXES if self.name.endswith(end)), "")
         return self.name.removesuffix(ending)
 
 
 def is_url(path: str | PathLike[str]) -> bool:
-    """Whether it is a URL for fsspec."""
+    """Return whether a path is a URL for fsspec."""
     return "://" in str(path)
 
 
@@ -74,7 +74,7 @@ def _named(where: str | PathLike[str]) -> Text:
 def captures_below(where: str | PathLike[str], depth: int | None = None) -> list[Place]:
     """Return the captures that a path, a pattern or a URL names, in natural order.
 
-    Raises CaptureError if there are none, or fsspec is not installed.
+    Raises CaptureError if there is no capture, or if fsspec is needed and not installed.
     """
     tree = _Remote.of(str(where)) if is_url(where) else _Local()
     places = [place for root in tree.roots(str(where)) for place in _below(tree, root, depth)]
@@ -84,7 +84,7 @@ def captures_below(where: str | PathLike[str], depth: int | None = None) -> list
 
 
 def digest_of(place: Place) -> str:
-    """SHA-256 over names and contents of its files; for a remote capture, over version stamps."""
+    """Return a SHA-256 of a capture's file names and contents, or versions if it is remote."""
     digest = hashlib.sha256()
     tree = _Remote.of(place.path) if place.is_remote else _Local()
     for name, stamp in tree.stamps(place.path):
@@ -259,6 +259,6 @@ def _below_pattern(pattern: str, path: str) -> str:
 
 
 def named_apart(listed: Iterable[list[Place]]) -> list[Place]:
-    """The captures of several places in order, without duplicate paths."""
+    """Return the captures of several lists in order, without duplicate paths."""
     by_path = {place.path: place for places in listed for place in places}
     return list(by_path.values())

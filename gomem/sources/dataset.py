@@ -3,8 +3,8 @@
     DIR/levels/month=2026-11/part-0123456789abcdef.parquet
     DIR/committed/part-0123456789abcdef.json               its keys, written last
 
-A part has the results of one chunk of captures, of every kind. It counts once it is committed.
-Files of a killed run are ignored by readers, and removed by the next run that writes.
+A part has the results of every kind for one chunk of captures. Readers see only committed parts. If
+a run is killed, the next run that writes removes its uncommitted files.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Dataset:
 
     @property
     def about(self) -> dict[str, Any]:
-        """How the dataset was made; empty if it does not exist."""
+        """How the dataset was made; empty if the dataset does not exist."""
         try:
             known = json.loads((self.folder / ABOUT).read_bytes())
         except (OSError, ValueError):
@@ -73,7 +73,7 @@ class Dataset:
         return known if isinstance(known, dict) and known.get("schema") == SCHEMA else {}
 
     def prepare(self, about: Mapping[str, Any]) -> None:
-        """Create the dataset, or check that it was made in the same way.
+        """Create the dataset, or check that the existing one was made in the same way.
 
         Raises:
             CaptureError: The folder has other content, or a dataset made with other labels.
@@ -107,7 +107,7 @@ class Dataset:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The captures already in it."""
+        """The keys of the captures in the dataset."""
         found: set[str] = set()
         for path in self._commits:
             found |= set(json.loads(path.read_bytes())["keys"])
@@ -140,12 +140,12 @@ class Dataset:
             raise self._unwritable(error) from error
 
     def files(self, kind: str) -> list[str]:
-        """The committed Parquet files of a kind, sorted by name."""
+        """Return the committed Parquet files of a kind, sorted by name."""
         parts = self.parts
         return [str(path) for path in self._files(kind) if path.stem in parts]
 
     def lazily(self, kind: str, schema: pa.Schema) -> ds.Dataset:
-        """Return a kind as a lazy dataset, partitioned by `month`."""
+        """Return the rows of a kind as a lazy pyarrow dataset, partitioned by `month`."""
         import pyarrow as pa
         import pyarrow.dataset as ds
 

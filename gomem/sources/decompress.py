@@ -30,9 +30,9 @@ _MAX_BOM_BYTES = len(codecs.BOM_UTF8)
 
 
 class Tape:
-    """A binary file that counts the bytes read, and accepts back bytes read too far.
+    """A binary file that counts the bytes read, and takes back bytes read too far.
 
-    It does not close the file; `closed` says that the reader is done.
+    A tape leaves the file open; `closed` only says that the reader is done.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -61,12 +61,12 @@ class Tape:
         self.position -= len(piece)
 
     def close(self) -> None:
-        """Mark as done; Arrow closes what it reads."""
+        """Mark as done, but leave the file open: Arrow closes every file it reads."""
         self.closed = True
 
 
 def is_compressed(beginning: bytes) -> bool:
-    """Whether data begins like gzip or zstd."""
+    """Return whether data begins like gzip or zstd."""
     return beginning.startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of a capture, not read yet; `path` is its path, unless it is in an archive."""
+    """A file of a capture, not read yet; `path` is None for a file in an archive."""
 
     name: str
     modified: datetime | None
@@ -40,7 +40,7 @@ class Entry:
     path: Path | None = None
 
     def open(self) -> Source:
-        """Read and decompress it within the remaining limits of the capture."""
+        """Read and decompress the file within the remaining limits of the capture."""
         return source_of(self._chunks(), self.name, self.modified, self.bounds)
 
 
@@ -60,15 +60,15 @@ class Listing:
 
     @cached_property
     def by_name(self) -> dict[str, Entry]:
-        """Entries by their relative path."""
+        """The entries by relative path."""
         return {entry.name: entry for entry in self.entries}
 
 
 def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Listing:
     """List the files of a capture: a folder, a `.tar` (gzip, zstd), a `.zip`, or one file.
 
-    Hidden files and folders are left out. Links are not followed. Several listings for one capture
-    share their limits. Raises CaptureError if the path does not exist, or an archive cannot be
+    Hidden files and folders are left out. Links are not followed. Several listings of one capture
+    can share `bounds`. Raises CaptureError if the path does not exist, or an archive cannot be
     opened.
     """
     from gomem.sources.archives import list_tar, list_zip
@@ -135,7 +135,7 @@ def _file_entry(path: Path, name: str, bounds: Bounds) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The digest of a file as stored."""
+    """The digest of a file's bytes as stored."""
 
     name: str  # its path, beginning with the named folder
     stored_bytes: int  # its size
@@ -143,7 +143,10 @@ class Digest:
 
 
 def digests_of(path: str | PathLike[str]) -> list[Digest]:
-    """Digests of the files that a path or pattern names, in natural order; an archive is a file."""
+    """Return the digests of the files that a path or pattern names, in natural order.
+
+    An archive is one file.
+    """
     return [digest for name in matching(path) for digest in _of_one(Path(name))]
 
 

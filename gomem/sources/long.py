@@ -92,7 +92,7 @@ class LongSource(Source):
 
 
 def long_source(entry: Entry) -> LongSource | None:
-    """Return a LongSource, of which only the start is read; None if short or unreadable."""
+    """Return a long file, of which only the start is read; None if it is short or unreadable."""
     try:
         if entry.path is None or entry.path.stat().st_size < LONG_FROM_BYTES:
             return None

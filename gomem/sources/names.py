@@ -18,13 +18,13 @@ _COMPRESSED = re.compile(r"(?i)(?<=.)\.(?:gz|zst)$")
 
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:
-    """Sort key in which `heap-9` comes before `heap-10`."""
+    """Return a sort key that puts `heap-9` before `heap-10`."""
     pieces = ((digits.lstrip("0"), text) for digits, text in _PIECES.findall(f"{name}\0"))
     return [(1, 0, text) if text else (0, len(number), number) for number, text in pieces]
 
 
 def readable_name(name: str) -> str:
-    """A name as the file system gave it, with `\ufffd` for bytes that are not UTF-8."""
+    """Return a file's name as text, with `�` for bytes that are not UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -34,9 +34,9 @@ def uncompressed_name(name: str) -> str:
 
 
 def shared_name(paths: Sequence[str]) -> str:
-    """A common name for several paths: their common prefix, their folder, or `3 files`.
+    """Return a common name for several paths: their common prefix, their folder, or `3 files`.
 
-    `heap-1.pb.gz` and `heap-2.pb.gz` are `heap`; `up/smaps` and `up/status` are `up`.
+    `heap-1.pb.gz` and `heap-2.pb.gz` give `heap`; `up/smaps` and `up/status` give `up`.
     """
     if len(paths) == 1:
         return paths[0]

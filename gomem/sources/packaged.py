@@ -26,7 +26,7 @@ ELSEWHERE = (
 def packaged(name: str) -> Path:
     """Return a folder that ships with gomem (`captures`, `notebooks`).
 
-    In a wheel it is inside the package; in a checkout it is the project's folder. Raises
+    In a wheel the folder is inside the package; in a checkout it is the project's. Raises
     CaptureError if neither exists.
     """
     package = Path(str(resources.files("gomem")))
@@ -48,8 +48,9 @@ def text_beside(package: str, *path: str) -> str:
 def recorded(name: str) -> Path:
     """Return a recorded capture of the demo or of a notebook.
 
-    A checkout has all of them, and so does an installation from a checkout that still exists. A
-    wheel has those of the demo. Raises CaptureError if none has the name, with where to get it.
+    A checkout has all recorded captures, and so does an installation from a checkout that still
+    exists. A wheel has only those of the demo. Raises CaptureError if no recorded capture has the
+    name; the message says where to get the captures.
     """
     checkout = _checkout()
     found = _by_name(packaged("captures"))

@@ -1,4 +1,4 @@
-"""Resolve a path or a quoted pattern; if it does not exist, suggest a URL, or a similar name."""
+"""Resolve a path or a quoted pattern; if nothing matches, the error suggests what to do."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def no_such_path(path: str | PathLike[str]) -> CaptureError:
 
 
 def as_url(path: str | PathLike[str]) -> str | None:
-    """Return the URL that was given as a path; None if it is not a URL."""
+    """Return a path that is a URL, with slashes restored; None if it is not a URL."""
     text = os.fspath(path)
     if not _URL.match(text):
         return None
@@ -75,15 +75,15 @@ def as_url(path: str | PathLike[str]) -> str | None:
 
 
 def without_secrets(url: str) -> str:
-    """A URL without user, password, and a query that is not one of pprof's: they can be secret."""
+    """Remove from a URL what can be secret: user, password, and any query that is not pprof's."""
     place, _, query = re.sub(r"(?<=://)[^/?#]*@", "", url).partition("#")[0].partition("?")
     return f"{place}?{query}" if _PPROF_QUERY.fullmatch(query) else place
 
 
 def check_no_named_pipe(path: Path) -> None:
-    """CaptureError over a named pipe: nobody may ever write to it, and reading it would wait.
+    """Raise CaptureError for a named pipe: without a writer, reading would wait forever.
 
-    What a shell opens, as `<(...)` and standard input, is read: somebody writes to that.
+    A pipe opened by the shell, as `<(...)` and standard input, has a writer and is allowed.
     """
     is_open_already = str(path.absolute()).startswith(OPENED)
     if not is_open_already and path.is_fifo():

@@ -30,7 +30,10 @@ def parse_time(value: object) -> datetime | None:
 
 
 def parse_date(words: str) -> datetime | None:
-    """Parse a time as the kernel and `date` print it, `Nov 26 07:13:48 2026`, as UTC; else None."""
+    """Parse a time in UTC as the kernel and `date` print it, `Nov 26 07:13:48 2026`.
+
+    None if it is not such a time.
+    """
     try:
         time = datetime.strptime(" ".join(words.split()), "%b %d %H:%M:%S %Y")
     except ValueError:
@@ -47,7 +50,7 @@ def time_of_seconds(seconds: float) -> datetime | None:
 
 
 def file_time(path: Path) -> datetime | None:
-    """The modification time of a file; None if unknown."""
+    """Return the modification time of a file; None if unknown."""
     try:
         return time_of_seconds(path.stat().st_mtime)
     except OSError:

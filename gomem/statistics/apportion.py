@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def apportion(whole: int, weights: ArrayLike) -> NDArray[np.int64]:
-    """Divide `whole` into whole numbers in proportion to weights, none of which is negative.
+    """Divide `whole` into whole numbers in proportion to non-negative weights.
 
     Each part is its exact share rounded down. The remaining units go to the parts with the largest
-    remainders; of equal ones, the first wins. Raises ValueError if all weights are 0 and `whole` is
-    not.
+    remainders; of equal remainders, the first wins. Raises ValueError if all weights are 0 and
+    `whole` is not.
     """
     parts = np.asarray(weights, np.float64)
     total = float(parts.sum())

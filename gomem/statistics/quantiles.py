@@ -1,8 +1,8 @@
-"""A sample as distinct values with their counts: quantiles of data that arrives in pieces.
+"""Quantiles of data that arrives in pieces: a sample as distinct values, with a count of each.
 
 A log prints few digits, so ten million durations have some thousand distinct values. Their counts
-take little memory and give exactly the quantiles of the full sample. A sample with too many
-distinct values is rounded to four digits, which moves a quantile by at most 0.05 %.
+take little memory and give the exact quantiles of the full sample. A sample with too many distinct
+values is rounded to four digits, which moves a quantile by at most 0.05 %.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ ROUNDED_DIGITS = 4  # relative error of at most 0.05 %
 
 
 def carries(n: int, quantile: float) -> bool:
-    """Return whether there are enough values for a quantile; with fewer, it is the maximum."""
+    """Return whether `n` values are enough to estimate a quantile; fewer give only the maximum."""
     return n > 0 and (quantile == 1 or n * (1 - quantile) >= 1 - EXACTLY)
 
 
 @dataclass
 class Tally:
-    """A sample as its distinct values, ascending, and the count of each."""
+    """The distinct values of a sample, ascending, and the count of each."""
 
     values: FloatArray = field(default_factory=lambda: np.empty(0))  # distinct
     # of each value
@@ -39,7 +39,7 @@ class Tally:
         self.merge(*np.unique(sample[~np.isnan(sample)], return_counts=True))
 
     def merge(self, values: FloatArray, counts: npt.NDArray[np.int64]) -> None:
-        """Add values that are already counted, in any order."""
+        """Add distinct values, in any order, with their counts."""
         if self.is_rounded:
             values = _rounded(values)
         self._set(np.concatenate([self.values, values]), np.concatenate([self.counts, counts]))

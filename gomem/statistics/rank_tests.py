@@ -3,8 +3,8 @@
 No distribution is assumed. A sample is summarised by its median with a 95 % interval from order
 statistics, and two samples are compared by the Mann-Whitney test (Mann and Whitney 1947; with ties,
 Klotz 1966). Medians, intervals and p agree with benchstat, but remain exact where benchstat
-approximates: the interval for more than 30 values, and, with ties, p for more than 25 values per
-side or for samples of different size. For many comparisons, p is corrected by Holm's method (1979).
+approximates: the interval for more than 30 values, and p for tied samples that differ in size or
+have more than 25 values per side. For many comparisons, p is corrected by Holm's method (1979).
 """
 
 from __future__ import annotations
@@ -78,16 +78,16 @@ def interval_ranks(n: int) -> tuple[int, int] | None:
 def rank_sum_p(before: FloatArray, after: FloatArray) -> float | None:
     """Return the two-sided p of the Mann-Whitney U test.
 
-    It is the exact permutation probability, given the ties, for up to 50 values per side. Beyond
-    that, it is the normal approximation, corrected for ties and continuity. Returns None if no
-    outcome could show a difference: a side is empty, or each has one value.
+    For up to 50 values per side, p is the exact permutation probability, ties included. For more
+    values, it is the normal approximation, corrected for ties and continuity. Returns None if no
+    outcome could show a difference: a side is empty, or both sides have one value.
     """
     tails = rank_sum_tails(before, after)
     return None if tails is None else min(1.0, 2 * min(tails))
 
 
 def rank_sum_tails(before: FloatArray, after: FloatArray) -> tuple[float, float] | None:
-    """Return both one-sided p of the test: the before values are smaller, or larger."""
+    """Return the two one-sided p: that the before values are smaller, and that they are larger."""
     if not len(before) or not len(after) or len(before) + len(after) == 2:
         return None
     pooled = np.concatenate([before, after])
@@ -123,10 +123,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def beyond_chance(p_values: Sequence[float | None], claimed: int) -> bool:
-    """Return whether more of these comparisons are significant on one side than chance explains.
+    """Return whether one side has more significant results than chance explains.
 
-    True if one is significant after Holm's correction, or if there are too many for chance. Without
-    any real change, the number that comes out on one side is binomial with p = 2.5 %.
+    True if a comparison is significant after Holm's correction, or if `claimed`, the number of
+    results in favour of the side, is too large for chance. Without any real change, that number is
+    binomial with p = 2.5 %.
     """
     if any(p <= ALPHA for p in holm(p_values) if p is not None):
         return True
@@ -134,14 +135,14 @@ def beyond_chance(p_values: Sequence[float | None], claimed: int) -> bool:
 
 
 def most_by_chance(compared: int) -> int:
-    """Return how many of these comparisons come out on one side by chance, in 95 % of tables."""
+    """Return how many results chance alone puts on one side, at most, in 95 % of tables."""
     from scipy.stats import binom
 
     return int(binom.ppf(1 - ALPHA, compared, ALPHA / 2))
 
 
 def can_tell(before: int, after: int) -> bool:
-    """Return whether completely separated samples of these sizes reach p = 5 %."""
+    """Return whether two samples of these sizes reach p = 5 % if they do not overlap."""
     return bool(before and after) and 2 / comb(before + after, before) <= ALPHA
 
 
@@ -150,14 +151,14 @@ def equivalence(
 ) -> tuple[str, float | None]:
     """Test whether the after values are no worse than the before values, or equivalent to them.
 
-    The before values are made worse by the margin (a fraction of each). If they are then
-    significantly worse than the after values, the after values are no worse. If this holds in both
-    directions, the sides are equivalent (two one-sided tests, Schuirmann 1987, here by ranks). If
-    neither direction is `better`, only equivalence is tested. Samples without variation on either
-    side are compared directly.
+    The before values are made worse by the margin (a fraction of each). If they then differ
+    significantly from the after values, for the worse, the after values are no worse. If this holds
+    whether lower or higher counts as worse, the sides are equivalent (two one-sided tests,
+    Schuirmann 1987, here by ranks). If `better` is None, only equivalence is tested. Samples
+    without variation on either side are compared directly.
 
-    Returns one of `EQUIVALENCES` and the p of the test: that of the bad direction, or the larger of
-    both if neither is bad. The p is None if nothing varies, or if there are too few values.
+    Returns one of `EQUIVALENCES` and the p of the test: that for the worse direction, or the larger
+    of both if `better` is None. The p is None if nothing varies, or if there are too few values.
     """
     moved = [before + sign * margin * np.abs(before) for sign in (1, -1)]
     if min(len(before), len(after)) > 1 and len(set(before)) == len(set(after)) == 1:

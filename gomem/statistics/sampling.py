@@ -18,8 +18,8 @@ probability of having missed an object is below 2.5 %.
 
 Coverage for a site of small objects, given at least one sample: 93 to 99 % (mean 97 %) for up to 10
 expected samples, 94 to 97 % above. Including sites without a sample, bounded by `UNSEEN_SIGHTINGS`,
-it is 92 to 100 %: below one expected sample, every rule covers more than 95 %. An interval covers
-only the sampled object sizes: the site may also have small objects that were never sampled.
+coverage is 92 to 100 %: below one expected sample, every rule covers more than 95 %. An interval
+covers only the sampled object sizes: the site may also have small objects that were never sampled.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TABLED = 50  # sample counts; above, Byar's formula for the limits is accurate t
 
 @dataclass(frozen=True)
 class Sampling:
-    """The sampling error data of estimates; of a sum of estimates, their sums."""
+    """The data for the sampling error of estimates; a sum of estimates has the sum of the data."""
 
     variance: FloatArray  # of each estimate, in the square of its unit
     seen: FloatArray  # the sampled objects themselves, in the unit of the estimate
@@ -56,20 +56,20 @@ class Sampling:
     weighted: FloatArray
 
     def mapped(self, change: Callable[[FloatArray], FloatArray]) -> Sampling:
-        """Apply a linear function, such as a sum or a selection of rows, to each part."""
+        """Apply a linear function, such as a sum or a selection of rows, to each field."""
         return Sampling(*(change(part) for part in self.parts))
 
     def since(self, before: Sampling) -> Sampling:
         """Subtract an earlier reading of cumulative numbers: alloc_* of the same process.
 
-        Samples from disjoint times are independent, so the parts subtract.
+        Samples from disjoint times are independent, so each field can be subtracted.
         """
         pairs = zip(self.parts, before.parts, strict=True)
         return Sampling(*(np.maximum(after - earlier, 0.0) for after, earlier in pairs))
 
     @property
     def parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The additive parts, in the order of the fields."""
+        """The fields as a tuple; each can be added up."""
         return self.variance, self.seen, self.weighted
 
 
@@ -85,9 +85,9 @@ def interval(estimate: FloatArray, sampling: Sampling) -> tuple[FloatArray, Floa
 
 
 def limit_ratios(sightings: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return limits of a Poisson mean, relative to each sample count (1 or more); NaN stays NaN.
+    """Return both limits of a Poisson mean, as multiples of each sample count (1 or more).
 
-    Counts need not be whole; infinite if nothing is left to chance.
+    A count need not be whole. A count is infinite if the variance is 0; NaN stays NaN.
     """
     numbers = np.arange(1.0, TABLED + 1)
     lows, highs = _tabled_limits()
@@ -140,5 +140,5 @@ def sampling_of_counts(weight: FloatArray, count: FloatArray, scale: FloatArray)
 
 
 def scale_of(size: FloatArray, rate: float) -> FloatArray:
-    """Return how many objects of a size one sampled object represents."""
+    """Return how many objects of this size one sampled object represents."""
     return -1 / np.expm1(-size / rate)

@@ -74,9 +74,9 @@ COSTS = (
 
 @dataclass(frozen=True)
 class Quantiles:
-    """Quantiles of a sample: each is the smallest value with that fraction at or below it.
+    """Quantiles of a sample; None if the sample is empty.
 
-    All are None if the sample is empty.
+    Each is the smallest value with that fraction of the sample at or below it.
     """
 
     n: int
@@ -94,7 +94,7 @@ class Quantiles:
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate with its bounds, given the rounding of the sizes."""
+    """A rate, with the bounds that follow from the rounding of sizes in the log."""
 
     value: float | None
     low: float | None
@@ -103,7 +103,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class GcCost:
-    """The collector's cost over a log."""
+    """The cost of GC over a log."""
 
     cycles: int  # collections
     runs: int  # processes in the log
@@ -133,21 +133,21 @@ class GcCost:
 
     @property
     def values(self) -> dict[str, int | float | None]:
-        """Every number by name, with its unit: `stw_p99_seconds`."""
+        """Every number by a name that ends in its unit: `stw_p99_seconds`."""
         return dict(_flat(asdict(self)))
 
     @property
     def table(self) -> pd.DataFrame:
-        """The answer as one row in base units, to concatenate with those of other captures."""
+        """The numbers as a row in base units; rows of several captures can be concatenated."""
         return build({name: [value] for name, value in self.values.items()}, COSTS)
 
 
 def cost_of_collection(cycles: Cycles) -> GcCost:
-    """Sum up the collections of a log; values are None if there are too few.
+    """Sum up the collections of a log; a value that needs more collections is None.
 
     The CPU fraction is computed from each collection's own CPU times. The log's percentage is not
     used: it is cumulative since the program's start, and a whole number. The time is from a run's
-    first collection to its last, so the CPU of the last one is left out.
+    first collection to its last, so the CPU of a run's last collection is left out.
     """
     so_far = CostSoFar()
     for piece, before in overlapping(cycles, COLUMNS):
@@ -156,7 +156,7 @@ def cost_of_collection(cycles: Cycles) -> GcCost:
 
 
 def cpu_fractions(cycles: Cycles) -> dict[int, float]:
-    """Return the GC's share of the available CPU in each run of a log, an upper bound.
+    """Return an upper bound of the GC's share of the available CPU, for each run of a log.
 
     A run is left out if its share is unknown: see `GcCost.gc_cpu_fraction`.
     """
@@ -191,7 +191,7 @@ def _has_shares(sums: Any) -> Any:
 
 @dataclass
 class Growth:
-    """Finds the collections at which the heap had not grown by a step."""
+    """Counts the collections of a steady heap, which has not grown by another `STEP_OF_GROWTH`."""
 
     steady: int = 0
     marking: float = 0.0
@@ -199,7 +199,7 @@ class Growth:
     _peak: float = 0.0
 
     def add(self, cycles: pd.DataFrame) -> None:
-        """Add further collections."""
+        """Add the next collections."""
         if not len(cycles):
             return
         live = cycles["heap_live_bytes"].astype(float).clip(lower=ROUNDING_BYTES)
@@ -224,11 +224,11 @@ def _step(peaks: pd.Series) -> pd.Series:
 
 @dataclass
 class Allocated:
-    """The allocation between collections: the growth of the heap, plus what was freed.
+    """The bytes allocated between collections: the growth of the heap, plus what was freed.
 
-    Each size is rounded down to 1 MiB. So the bytes freed by one collection are known to ±1 MiB,
-    and are not negative. For consecutive collections, growth adds up, so only the first and the
-    last size count.
+    Each size in the log is rounded down to 1 MiB. So the bytes freed by one collection are known to
+    ±1 MiB, and are not negative. Over consecutive collections, the growth adds up, so only the
+    first and the last size matter.
     """
 
     seconds: float = 0.0
@@ -240,7 +240,7 @@ class Allocated:
     _last: int | None = None
 
     def add(self, steps: pd.DataFrame) -> None:
-        """Add further steps, each with the number of the collection that ends it."""
+        """Add the next steps; the index is the number of the collection at a step's end."""
         steps = steps.dropna(subset=["heap_grown_bytes", "heap_freed_bytes"])
         if not len(steps):
             return
@@ -257,7 +257,7 @@ class Allocated:
 
     @property
     def rate(self) -> Rate:
-        """Bytes per second, with bounds for the rounding."""
+        """Bytes allocated per second, with bounds that follow from the rounding."""
         if not self.seconds > 0:
             return Rate(None, None, None)
         low = self.least_freed + self.grown - self.rows * ROUNDING_BYTES
@@ -268,7 +268,7 @@ class Allocated:
 
 @dataclass
 class CostSoFar:
-    """Reads a log piece by piece; `cost` is the cost of its collections so far."""
+    """Reads a log piece by piece; `cost` is the cost of the collections read so far."""
 
     _sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     _runs: set[int] = field(default_factory=set)
@@ -280,7 +280,7 @@ class CostSoFar:
     _heaps: dict[str, int | None] = field(default_factory=dict)
 
     def add(self, piece: pd.DataFrame, before: int = 0) -> None:
-        """Add further collections; `before` is 1 if the first one only begins a step."""
+        """Add a piece; `before` is 1 if its first collection was already in the previous piece."""
         self._add_steps(gc_steps(piece))
         cycles = piece.iloc[before:]
         self._runs |= set(pd.unique(cycles["run"]).tolist())
@@ -314,7 +314,7 @@ class CostSoFar:
 
     @property
     def cost(self) -> GcCost:
-        """The cost of the collections so far."""
+        """The cost of the collections read so far."""
         sums = self._sums
         marking = sums["assist"] + sums["background"]
         available = float(sums["available"])

@@ -1,7 +1,7 @@
 """What do a process's own counters say about its collections, when there is no log?
 
 MemStats and runtime/metrics count from the process's start, so the difference of two readings
-covers the time between them. LastGC uses the runtime's own clock. Since Go 1.20, the CPU of
+covers the time in between. LastGC uses the runtime's own clock. Since Go 1.20, the CPU of
 collections is /cpu/classes/gc/total without idle marking, as a share of /cpu/classes/total. Before
 that, GCCPUFraction is the same share, cumulative since the process's start. Since Go 1.19,
 /gc/limiter/last-enabled gives the last collection at which the runtime limited GC to about half of
@@ -52,12 +52,12 @@ class CounterReading:
         return None if value is None or pd.isna(value) else value
 
     def counted_until(self, later: CounterReading, name: str) -> int | None:
-        """Return the rise of a counter until a later reading; None if unknown on either side."""
+        """Return the rise of a counter until a later reading; None if either value is unknown."""
         before, after = self.count(name), later.count(name)
         return None if before is None or after is None or after < before else after - before
 
     def path_of(self, name: str) -> str:
-        """Return the artefact with a counter."""
+        """Return the path of the artefact that has a counter."""
         return self.path if self._row(name) is self.memstats else self.page_path
 
     def _row(self, name: str) -> pd.Series:
@@ -66,7 +66,7 @@ class CounterReading:
 
 @dataclass(frozen=True)
 class CollectorCounters:
-    """The counted collections between two readings, or since the start."""
+    """The counters of the GC between two readings, or since the start of the process."""
 
     cycles: int  # collections
     forced: int | None  # collections forced by the program; not counted before Go 1.8
@@ -92,23 +92,23 @@ class CollectorCounters:
 
     @property
     def interval_seconds(self) -> float | None:
-        """Mean time between collections."""
+        """The mean time between collections; None if unknown."""
         return None if self.seconds is None else self.seconds / self.cycles
 
     @property
     def stopped_fraction(self) -> float | None:
-        """STW pauses as a share of the time."""
+        """STW pauses as a share of the elapsed time; None if unknown."""
         if not self.seconds or self.paused_seconds is None:
             return None
         return min(1.0, self.paused_seconds / self.seconds)
 
     @property
     def marking_fraction(self) -> float:
-        """Share of the CPU without pauses, during which all CPUs count as used.
+        """The GC's share of the CPU without pauses, during which all CPUs count as used.
 
-        The time to stop, such as waiting for a thread that cannot be preempted, is not a cost of
-        marking. The whole share if the pauses of the same time are unknown; 0 if the share is
-        unknown.
+        The time to stop all goroutines, such as the wait for a thread that cannot be preempted, is
+        not a cost of marking. If the pauses of the same period are unknown, nothing is subtracted.
+        0 if the GC's share is unknown.
         """
         stopped = self.cpu_stopped_fraction
         if stopped is None and not self.cpu_since_start:
@@ -117,9 +117,10 @@ class CollectorCounters:
 
     @property
     def least_marking_fraction(self) -> float | None:
-        """Lower bound: also without the pauses of another time, if the share is since the start.
+        """A lower bound of `marking_fraction`, for a CPU share counted since the start.
 
-        None if those are unknown too.
+        The pauses between the readings are then subtracted, although they are of another period.
+        None if these pauses are unknown too.
         """
         if not self.cpu_since_start or self.cpu_stopped_fraction is not None:
             return self.marking_fraction
@@ -131,8 +132,8 @@ class CollectorCounters:
     def live_bytes(self) -> float | None:
         """The live heap: the goal minus the mean allocation between collections.
 
-        Forced collections come before the goal is reached, so they are not counted. None since the
-        start (goals were different), for a single collection, or if unknown.
+        Forced collections start before the heap reaches the goal, so they are not counted. None if
+        unknown, for a single collection, and for counts since the start, when goals were different.
         """
         if self.since_start or self.allocated_bytes is None or self.goal_bytes is None:
             return None
@@ -143,7 +144,7 @@ class CollectorCounters:
 
     @property
     def room_fraction(self) -> float | None:
-        """Room between live heap and goal, as a fraction of the live heap; None if unknown."""
+        """Room from live heap to goal, as a fraction of the live heap; None if unknown."""
         live = self.live_bytes
         if not live or self.goal_bytes is None:
             return None
@@ -151,15 +152,15 @@ class CollectorCounters:
 
     @property
     def forced_fraction(self) -> float:
-        """Share of forced GCs; 0 if they were not counted."""
+        """The share of forced GCs; 0 if forced GCs are not counted."""
         return (self.forced or 0) / self.cycles if self.cycles else 0.0
 
 
 def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters | None:
-    """Return the difference between a process's first and last reading, which are in time order.
+    """Return the counters between the first and the last reading of a process, in time order.
 
-    For a single reading, or without a collection between them, counters since the start are used.
-    Readings before a restart, which resets counters, are left out. Returns None if the last reading
+    For a single reading, or if no collection ran in between, the counters are those since the
+    start. Readings before a restart, which resets counters, are left out. None if the last reading
     does not count collections.
     """
     counted = [
@@ -223,7 +224,7 @@ def _seconds_between(first: CounterReading, last: CounterReading) -> float | Non
 
 
 def gc_cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> float | None:
-    """Return CPU seconds of GC between two readings of runtime/metrics, without idle marking."""
+    """Return the CPU seconds of GC between two readings of runtime/metrics, less idle marking."""
     if not (GC_CPU in before and GC_CPU in after):
         return None
     spent = [after.get(name, 0.0) - before.get(name, 0.0) for name in (GC_CPU, IDLE_MARKING)]

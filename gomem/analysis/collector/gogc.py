@@ -5,17 +5,17 @@ The runtime computes each goal from what the previous collection marked:
     to 1.17   goal = live + live x GOGC/100
     from 1.18 goal = live + (live + stacks + globals) x GOGC/100
 
-Some goals are not informative about GOGC. The first goal is set before anything is marked. A goal
-is never below 4 MiB x GOGC/100, so collections of a small heap are uninformative. The runtime
-raises a goal when a collection starts late (64 KiB above its start), and keeps it at least 1 MiB
-above the live heap during sweeping. A memory limit (from 1.19) lowers the goal, and then the other
-rules do not apply.
+Some goals say little about GOGC. The first goal is set before anything is marked. A goal is never
+below 4 MiB x GOGC/100, so the goals of a small heap say nothing. The runtime raises a goal when a
+collection starts late (to 64 KiB above the start), and keeps a goal at least 1 MiB above the live
+heap during sweeping. A memory limit (from 1.19) lowers the goal, and then the other rules do not
+apply.
 
 GOGC is a whole per cent, and the log prints sizes in whole MiB. So each goal allows a few values,
-and the value that most goals allow is the run's GOGC. Without such a value, GOGC is unknown: it
-changed during the run, a limit set most of the goals, or too few goals are informative. GOGC is
-also unknown if several other goals are above the common one. A limit that constrains a steady heap
-also produces goals that agree, and the goals it did not constrain are higher.
+and the value that most goals allow is the run's GOGC. Without such a value, GOGC is unknown: GOGC
+changed during the run, a limit set most of the goals, or too few goals say anything. GOGC is also
+unknown if several goals are above those that agree. A limit that constrains a steady heap also
+produces goals that agree, and the goals it did not constrain are higher.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ IntArray = np.ndarray
 
 @dataclass(frozen=True)
 class Goals:
-    """Goals of collections, each with the previous collection's mark; NaN if unknown."""
+    """Heap goals of collections, each with what the previous collection marked.
+
+    NaN where unknown.
+    """
 
     run: IntArray  # which process
     live: np.ndarray  # marked by the previous collection, if its line is present
@@ -59,7 +62,7 @@ class Goals:
 
     @classmethod
     def of(cls, cycles: pd.DataFrame) -> Goals:
-        """Extract the goals of collections in the format of `gomem.inputs.gctrace.table.CYCLES`."""
+        """Extract the goals from collections; see `gomem.inputs.gctrace.table.CYCLES`."""
         sizes = {
             name: cycles[f"{name}_bytes"].to_numpy(float, na_value=np.nan)
             for name in ("heap_live", "heap_goal", "heap_at_start", "stacks", "globals")
@@ -79,10 +82,10 @@ class Goals:
 
     @property
     def beyond_any(self) -> np.ndarray:
-        """Find goals that no GOGC can set, so that a memory limit must have.
+        """Find goals that no GOGC can set, so that a memory limit must have set them.
 
-        During sweeping, any GOGC leaves 1 MiB above the live heap; and GOGC=1, the minimum except
-        0, leaves 1 % of it. A goal with less room comes from a limit.
+        During sweeping, any GOGC leaves room of 1 MiB above the live heap. GOGC=1, the smallest
+        value but 0, leaves room of 1 %. A goal with less room comes from a limit.
         """
         with np.errstate(invalid="ignore"):
             none_left = self.goal <= self.live
@@ -91,13 +94,20 @@ class Goals:
 
     @property
     def telling(self) -> np.ndarray:
-        """Find goals that GOGC alone can have set: with a large live heap, and in time."""
+        """Find goals that say something about GOGC.
+
+        The live heap is large, the collection began before the heap reached the goal, and it is not
+        certain that a limit set the goal.
+        """
         with np.errstate(invalid="ignore"):
             in_time = self.start + ROUNDING_BYTES < self.goal
             return (self.live >= MIN_LIVE_BYTES) & in_time & ~self.beyond_any
 
     def percents(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and largest GOGC that each goal allows, given the rounding."""
+        """Return the smallest and the largest GOGC, in per cent, that each goal allows.
+
+        Sizes in the log are rounded, so a goal allows a range.
+        """
         printed = np.where(self.may_be_limited, 2 * ROUNDING_BYTES, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             most_live = self.live + ROUNDING_BYTES
@@ -111,10 +121,10 @@ def _before(values: np.ndarray) -> np.ndarray:
 
 
 def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFrame:
-    """Count the GOGC values that goals allow, by default the informative ones.
+    """Return the ranges of GOGC that goals allow; by default, goals that say something about GOGC.
 
-    Very many goals are merged into few rows, which add up: `run`, `low`, `high` in per cent, and
-    `goals`, the number of goals that allow this range.
+    A row per run and range, because a log can have very many goals: `run`, `low` and `high` in per
+    cent, and `goals`, the number of goals that allow just this range.
     """
     which = goals.telling if which is None else which
     low, high = goals.percents()
@@ -129,12 +139,12 @@ def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFr
 
 
 def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
-    """Return for each run the GOGC that most goals allow, as counted by `allowed_percents`.
+    """Return for each run the GOGC that most goals allow, from the ranges of `allowed_percents`.
 
-    For each run: `percent`, missing unless enough goals agree and few enough are higher; `least`
-    and `most`, the range with as many agreeing goals; `agreeing`, the number of goals that agree,
-    and `telling`, the number of informative ones. Of equally good values, the highest, because a
-    memory limit only lowers goals.
+    The columns are `percent`, missing unless enough goals agree and few goals are higher; `least`
+    and `most`, the range in which equally many goals agree; `agreeing`, the number of goals that
+    agree; and `telling`, the number of all goals considered. Of equally good ranges, the highest
+    gives `percent`, because a memory limit only lowers goals.
     """
     totals = allowed.groupby("run")["goals"].sum()
     fits = allowed[allowed["low"] <= allowed["high"]]
@@ -183,8 +193,8 @@ def _widen_few(fits: pd.DataFrame, frame: pd.DataFrame) -> None:
 def goals_allow(cycles: Cycles, fraction: float, *, is_limited: bool) -> bool:
     """Return whether most goals of a log are consistent with a GOGC (1.0 for 100).
 
-    True without informative goals. A memory limit lowers goals, so lower goals are then no
-    contradiction.
+    True if no goal says anything about GOGC. If `is_limited`, lower goals are no contradiction,
+    because a memory limit lowers goals.
     """
     contradicting = telling = 0
     for piece, _ in overlapping(cycles, GOAL_COLUMNS):
@@ -204,7 +214,7 @@ def _above(fits: pd.DataFrame, frame: pd.DataFrame) -> pd.Series:
 
 
 def roundest(low: pd.Series, high: pd.Series) -> pd.Series:
-    """Return the roundest value in a range of per cent, or the middle if none is round."""
+    """Return the roundest value between two percentages; the middle if no value is round."""
     found = (low + high) // 2
     for step in reversed(ROUND_PERCENTS):
         first = np.ceil(low / step) * step

@@ -1,22 +1,22 @@
 """What bounds on GOGC follow from the heap goals of several snapshots?
 
 A collection that marked `live` bytes sets the goal `live + (live + stacks + globals) × GOGC/100`.
-Before Go 1.18 the formula has no stacks and globals. The goal is never below 4 MiB × GOGC/100. So
-each reading of NextGC bounds GOGC if something bounds the live heap:
+Before Go 1.18 the formula has no stacks and globals. The goal is never below 4 MiB × GOGC/100. So a
+reading of NextGC bounds GOGC if the live heap has a bound, which can come from these:
 
 - HeapAlloc includes the whole marked heap, so the room between HeapAlloc and the goal gives a lower
-  bound. A goal just above HeapAlloc is uninformative: during sweeping it is at least 1 MiB above
-  the heap.
+  bound of GOGC. A goal just above HeapAlloc says nothing: during sweeping, the goal is at least
+  1 MiB above the heap.
 - A heap profile shows objects that were present at the collection before last and survived the last
   one, so they are part of the marked heap. The room between the lower end of the profile's interval
-  and the goal gives an upper bound. A profile with more than HeapAlloc belongs to another
-  collection.
+  and the goal gives an upper bound of GOGC. A profile with more bytes than HeapAlloc belongs to
+  another collection.
 - `/gc/heap/live:bytes` is the marked heap.
 - The next collection starts no earlier than halfway to the goal. So the room is at most twice the
-  allocation between two collections, which gives an upper bound.
-- The smallest goal is another bound.
+  allocation between two collections, which gives an upper bound of GOGC.
+- The smallest possible goal, 4 MiB × GOGC/100, gives another upper bound.
 
-A memory limit lowers goals. Upper bounds on GOGC then no longer hold.
+A memory limit lowers goals. Then the upper bounds of GOGC do not hold.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ LIKELY_ABOVE_LEAST = 1.5  # a goal is read soon after a collection, so the lower
 
 @dataclass(frozen=True)
 class GogcBounds:
-    """Bounds of GOGC as a fraction (1.0 for 100); empty if no GOGC fits all goals."""
+    """Bounds of GOGC as fractions (1.0 for 100); the range is empty if no GOGC fits all goals."""
 
     low: float = 0.0
     high: float = math.inf
 
     @property
     def is_empty(self) -> bool:
-        """Whether goals contradict each other: GOGC changed, or a memory limit set some."""
+        """Whether goals contradict each other: GOGC changed, or a memory limit set some goals."""
         return self.low > self.high
 
     def has(self, fraction: float) -> bool:
-        """Return whether a GOGC is within the bounds, with tolerance."""
+        """Return whether a GOGC is within the bounds, with a tolerance."""
         return self.low / (1 + SLACK_BELOW) <= fraction <= self.high * (1 + SLACK_ABOVE)
 
     @property
     def likeliest(self) -> float:
-        """The roundest GOGC within the bounds, near the lower one."""
+        """The roundest GOGC within the bounds and near the lower bound."""
         ends = (100 * self.low, 100 * min(self.high, LIKELY_ABOVE_LEAST * self.low))
         low, high = (pd.Series([end]) for end in (math.ceil(ends[0]), math.floor(ends[1])))
         return float(roundest(low, high).iloc[0]) / 100 if (low <= high).all() else self.low
@@ -76,9 +76,9 @@ def gogc_bounds(stats: pd.DataFrame, *, stacks_count: bool, is_limited: bool) ->
     """Compute bounds of GOGC from readings of one process.
 
     `stats` has a row per snapshot, in order: `LastGC` in seconds, `NumGC`, `NumForcedGC`, `NextGC`,
-    `HeapAlloc`, `TotalAlloc`, `live_bytes` (`/gc/heap/live:bytes`), `in_use_bytes` (the lower limit
-    by a heap profile) and `stack_bytes`; missing where unknown. The release decides whether stacks
-    and globals raise goals.
+    `HeapAlloc`, `TotalAlloc`, `live_bytes` (`/gc/heap/live:bytes`), `in_use_bytes` (the lower end
+    of a heap profile's interval) and `stack_bytes`; missing where unknown. `stacks_count` says
+    whether stacks and globals raise goals, as in later releases.
     """
     lows, highs = _by_readings(stats, stacks_count)
     low = float(np.max(lows, initial=0.0))

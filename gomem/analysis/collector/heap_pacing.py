@@ -1,4 +1,4 @@
-"""How much of the heap survives, by how much is the goal missed, and how much room does it leave?
+"""How much of the heap survives a GC, how far is it from the goal, and how much room is left?
 
 The room between the live heap and the goal is what GOGC trades for fewer collections. Look at it
 first when the heap seems twice too large.
@@ -11,8 +11,8 @@ points. A few outliers cannot move it.
 
 A heap that fills at the start and then plateaus is not growing. So each run is analysed from the
 point where its live heap first reached its median. If the heap only filled, this removes the
-filling. If it grows all the time, half of the growth remains. The shape says whether the heap still
-grows at the end.
+filling. If the heap grows all the time, half of the growth remains. The shape says whether the heap
+still grows at the end.
 """
 
 from __future__ import annotations
@@ -80,10 +80,11 @@ LIVE_HEAP = (
 
 @dataclass(frozen=True)
 class UsualRoom:
-    """Typical room between live heap and goal; medians, NaN if unknown.
+    """Typical room between live heap and goal; NaN if unknown.
 
-    From the later half of each run's time, if it has enough goals and the heap was steady there: a
-    start-up has as many collections in a second as steady work in a minute. Otherwise from all.
+    The values are medians over the later half of each run, because a start-up has as many
+    collections in a second as steady work in a minute. If the later half has too few goals, or its
+    heap was not steady, the medians are over all collections.
     """
 
     live_bytes: float  # the live heap
@@ -96,7 +97,7 @@ class UsualRoom:
 
 @dataclass(frozen=True)
 class HeapPacing:
-    """The collections' heap sizes compared with their goals."""
+    """The heap sizes of collections compared with their goals."""
 
     # A row per collection: `run`, `number` and the columns of `PACING`. Sizes are rounded down to 1
     # MiB, so each is known to ±1 MiB, and for a small heap the fractions mean little.
@@ -107,7 +108,10 @@ class HeapPacing:
 
 
 def heap_pacing(cycles: Cycles) -> HeapPacing:
-    """Compare heap sizes with goals; without a row per collection if the log exceeds memory."""
+    """Compare heap sizes with goals.
+
+    If the log is too long for memory, the result has no row per collection.
+    """
     frame = _rows(next(pieces_of(cycles)).iloc[:0])
     tallies, live, middles = {what: Tally() for what in PACING}, Tally(), _middles(cycles)
     late = {what: Tally() for what in (LIVE, *NEXT)}
@@ -200,7 +204,7 @@ def _number(value: float | None) -> float:
 
 @dataclass(frozen=True)
 class LiveHeap:
-    """The live heap of one run, from where it first reached its median; see `LIVE_HEAP`."""
+    """The live heap of a run, from the time when it first reached its median; see `LIVE_HEAP`."""
 
     run: int
     cycles: int
@@ -216,14 +220,14 @@ class LiveHeap:
 
     @property
     def grown_bytes(self) -> float | None:
-        """The growth at that slope over the observed time."""
+        """The growth over the observed time, at `slope_bytes_per_second`; None if unknown."""
         if self.slope_bytes_per_second is None:
             return None
         return self.slope_bytes_per_second * self.seconds
 
 
 def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
-    """Return the live-heap growth in each run of a log; a long log in groups (`steps.grouped`)."""
+    """Return the growth of the live heap in each run of a log; `steps.grouped` reads a long log."""
     return tuple(map(_live_heap, filled_runs(cycles)))
 
 

@@ -1,15 +1,17 @@
 """How much CPU does the program keep in the worst window of each length?
 
-This is the minimum mutator utilisation (Cheng and Blelloch, 2001): the program's share of the CPU
-in the window in which GC took most. A pause of 1 ms makes it 0 at 1 ms. Pauses in quick succession
-show at 10 ms. The curve flattens at the overall cost of GC.
+The measure is the minimum mutator utilisation (Cheng and Blelloch, 2001): the program's share of
+the CPU in the window of a given length in which GC took most. A pause of 1 ms makes the share 0 in
+windows of 1 ms. Pauses in quick succession show in windows of 10 ms. For long windows, the curve
+flattens at the overall cost of GC.
 
-During STW the program has nothing. During concurrent marking it has the part of GOMAXPROCS that
-assists and background workers leave. This part is spread evenly over the marking, because the log
-has only the sum. Idle marking is not counted, because the program did not need that CPU.
+During STW, the program has no CPU. During concurrent marking, the program has the part of
+GOMAXPROCS that assists and background workers leave. That part is spread evenly over the marking,
+because the log has only the sum. Idle marking is not counted, because it uses CPU that the program
+did not need.
 
-A pause counts from the request to stop, as the log prints it. The other Ps still run until the last
-one has stopped. So the values are lower bounds, and on a busy machine the program keeps more.
+A pause counts from the request to stop, as the log prints it. Other processors (Ps) still run until
+the last P has stopped. So the values are lower bounds: on a busy machine, the program keeps more.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ MMU = (
 
 @dataclass(frozen=True)
 class MutatorUtilization:
-    """The CPU that the program kept."""
+    """The share of CPU that the program kept, by window length."""
 
     curve: pd.DataFrame  # a row per window length; see `MMU`
     mean_fraction: float | None  # over the whole log; None without a collection
@@ -65,7 +67,7 @@ class MutatorUtilization:
 
 @dataclass(frozen=True)
 class LostTime:
-    """Time that the collector took from the program, piecewise linear over a run."""
+    """Time that the collector took from the program in a run, as a piecewise linear function."""
 
     begin: float  # start of the run's record, in seconds of its clock
     knots: FloatArray  # times at which the rate of loss changes, ascending
@@ -77,15 +79,15 @@ class LostTime:
         return float(self.knots[-1])
 
     def before(self, moments: FloatArray) -> FloatArray:
-        """Return seconds lost before each time."""
+        """Return the seconds lost before each of several times."""
         return np.interp(moments, self.knots, self.lost)
 
     def worst_window(self, seconds: float) -> tuple[float, float] | None:
-        """Return the largest fraction lost in any window of a length, and where that window begins.
+        """Return the largest fraction lost in any window of this length, and the window's start.
 
         The rate of loss is constant between knots. So a worst window begins where the rate rises
-        (at the start of a pause), or ends where it falls (at the end of a pause); only these are
-        checked.
+        (at the start of a pause), or ends where the rate falls (at the end of a pause). Only these
+        windows are checked. None if the run is shorter than the window.
         """
         latest = self.end - seconds
         if latest < self.begin - 10.0**-NANOSECOND_DIGITS:
@@ -124,10 +126,10 @@ class LostTime:
 def mutator_utilization(
     cycles: Cycles, windows: tuple[float, ...] = WINDOWS_SECONDS
 ) -> MutatorUtilization:
-    """Find the worst window of each length, in seconds.
+    """Find the worst window of each length in seconds.
 
     The runtime truncates durations to two digits, so the true loss can be larger by up to a tenth;
-    a start is known to 1 ms.
+    the start of a collection is known to 1 ms.
     """
     so_far = _SoFar(windows)
     for piece, before in overlapping(cycles, COLUMNS):
@@ -184,11 +186,11 @@ class _SoFar:
 
 
 def lost_time(cycles: pd.DataFrame) -> LostTime:
-    """Compute the time that one run's collections took, over its clock.
+    """Compute the time that the collections of one run took, on the clock of the run.
 
-    The record begins with the run if its first collection is present, else with the first one
-    present. Starts are truncated to 1 ms, so a collection can seem to begin before the previous one
-    ended; it is then taken to begin at that end.
+    The record begins with the run if the first collection is present, else with the first present
+    collection. Starts are truncated to 1 ms, so a collection can seem to begin before the previous
+    one ended. Such a collection is taken to begin when the previous one ended.
     """
     first, last = (np.nan_to_num(cycles[name].to_numpy(float)) for name in STOPS)
     beside = np.nan_to_num(row_sums(cycles, CONCURRENT))

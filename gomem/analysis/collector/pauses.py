@@ -1,9 +1,9 @@
 """How long are STW pauses, how long does marking take, and how far apart are collections?
 
 Each quantile has an interval, which depends on the number of collections. A p99 of forty
-collections has no upper end. It is a rank interval, so it assumes nothing about the distribution:
-the true quantile is between two of the values in 95 % of cases. It assumes independent collections.
-Collections in a burst are not independent, and then the interval is too narrow.
+collections has no upper end. The interval is a rank interval, so it assumes nothing about the
+distribution: in 95 % of cases, the true quantile is between the two values. But collections are
+assumed to be independent. In a burst they are not, and then the interval is too narrow.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ PAUSE_QUANTILES = (
 
 @dataclass(frozen=True)
 class GcPauses:
-    """Distributions of collections' times."""
+    """Distributions of pauses, marking times and intervals between collections."""
 
     quantiles: pd.DataFrame  # a row per kind of time and quantile; see `PAUSE_QUANTILES`
     # A row per kind of time in `COUNTED` and bin: `what`, `low_seconds`, `high_seconds`, `cycles`;
@@ -59,7 +59,7 @@ class GcPauses:
 
 
 def gc_pauses(cycles: Cycles) -> GcPauses:
-    """Compute quantiles and histograms of collections' times."""
+    """Compute quantiles and histograms of the times of collections."""
     times = _times(cycles)
     rows = [row for what, sample in times.items() for row in _quantile_rows(what, sample)]
     bins = [_histogram(what, times[what]) for what in COUNTED]
@@ -70,10 +70,11 @@ def gc_pauses(cycles: Cycles) -> GcPauses:
 def quantile_interval(
     ordered: FloatArray | Tally, quantile: float, confidence: float = CONFIDENCE
 ) -> tuple[float | None, float | None]:
-    """Return the values of a sorted sample that enclose the true quantile, at a given confidence.
+    """Return the two values of a sorted sample between which the true quantile lies.
 
-    The number of values below the quantile is binomial, whatever the distribution; so two quantiles
-    of that binomial are the ranks of the ends. None if the sample has no value far enough out.
+    `confidence` is the probability that it does. The number of values below the true quantile is
+    binomial, whatever the distribution, so two quantiles of that binomial distribution are the
+    ranks of the ends. An end is None if the sample has no value far enough out.
     """
     n = len(ordered)
     if n == 0:
@@ -149,7 +150,7 @@ def _edges(ordered: FloatArray, least: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class RememberedPauses:
-    """STW pauses from the ring in MemStats."""
+    """STW pauses from the ring PauseNs in MemStats."""
 
     stopped: Tally  # STW time per collection in seconds, both pauses together
     longest_number: int  # the collection with the longest
@@ -159,10 +160,11 @@ class RememberedPauses:
 def remembered_pauses(
     pauses: pd.DataFrame, last: int, cycles: int, seconds: float | None
 ) -> RememberedPauses | None:
-    """Return the pauses of that many last collections, from MemStats; None if there is none.
+    """Return the pauses of the last `cycles` collections, from MemStats; None without any.
 
-    PauseNs is a ring of the last 256 collections, so dumps no further apart cover all of them. If a
-    number occurs twice in `PAUSES`, because the process was restarted, the later one counts.
+    PauseNs is a ring of the last 256 collections, so all pauses are known from dumps that are at
+    most 256 collections apart. If a restart made a number occur twice in `PAUSES`, the later pause
+    counts.
     """
     own = pauses.sort_values("end", kind="stable").drop_duplicates("number", keep="last")
     own = own[own["number"].between(last - cycles + 1, last)]

@@ -1,8 +1,8 @@
 """Which phases does a run have: start-up, steady work, bursts, quiet times?
 
-A mean over a start-up, an hour of traffic and a night describes none of them. Phases are separated
-by the allocation rate, relative to the run's usual rate. (The rate of collections would give the
-same phases only if the heap never changed size.)
+A mean over a start-up, an hour of traffic and a night describes none of the three. Phases are
+separated by the allocation rate, relative to the run's usual rate. (The rate of collections would
+give the same phases only if the heap never changed size.)
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PHASE_ROWS = (
 
 
 def gc_phases(cycles: Cycles) -> pd.DataFrame:
-    """Divide each run into phases, in order, a row each; see `PHASE_ROWS`.
+    """Divide each run into phases; a row per phase, in order; see `PHASE_ROWS`.
 
     A log too long for memory is read in groups of collections; see `steps.grouped`.
     """

@@ -1,8 +1,8 @@
 """Steps from one GC to the next: time, CPU, allocation, garbage.
 
 A step belongs to the collection at its beginning. Every rate from a gctrace log uses steps, so all
-rates exclude the same data: the time before a run's first collection, the CPU of its last one, and
-the data of missing lines.
+rates exclude the same data: the time before a run's first collection, the CPU of a run's last
+collection, and the data of missing lines.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Cycles: TypeAlias = pd.DataFrame | PackedFrame
 
 
 def pieces_of(cycles: Cycles, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
-    """Iterate over collections piece by piece; a frame is one piece."""
+    """Yield collections piece by piece; a frame is one piece."""
     if isinstance(cycles, PackedFrame):
         yield from cycles.pieces(columns)
     else:
@@ -49,9 +49,10 @@ def pieces_of(cycles: Cycles, columns: Sequence[str] | None = None) -> Iterator[
 def overlapping(
     cycles: Cycles, columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pd.DataFrame, int]]:
-    """Yield each piece with the last row of the previous one in front, and whether it has one.
+    """Yield each piece after the last row of the previous piece, and the number of rows added.
 
-    So every step is complete in one piece: the one in which it ends.
+    The number is 0 for the first piece, else 1. So every step is complete in the piece in which the
+    step ends.
     """
     last: pd.DataFrame | None = None
     for piece in pieces_of(cycles, columns):
@@ -73,11 +74,11 @@ STEP_COLUMNS = (
 def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
     """Compute the step from each collection to the next of its run.
 
-    A row per collection with a successor in its run, under its index: `run`, `follows` (whether no
-    line is missing in between), `seconds`, `gomaxprocs`, `cpu_seconds` (without idle marking),
-    `marking_cpu_seconds` (also without pauses: see `STOP_CPU`), `heap_grown_bytes` (from start to
-    start) and `heap_freed_bytes` (what marking did not find). The last two add up to the
-    allocation; each is known to ±1 MiB.
+    A row per collection that has a successor in its run, with the collection's index: `run`,
+    `follows` (whether no line is missing in between), `seconds`, `gomaxprocs`, `cpu_seconds`
+    (without idle marking), `marking_cpu_seconds` (also without pauses: see `STOP_CPU`),
+    `heap_grown_bytes` (from start to start) and `heap_freed_bytes` (the heap at the end of marking
+    minus what was marked). The two heap columns add up to the allocation; each is known to ±1 MiB.
     """
     run, number, at = (cycles[name].to_numpy() for name in ("run", "number", "at_seconds"))
     begin = np.flatnonzero(run[1:] == run[:-1])
@@ -98,7 +99,10 @@ def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
 
 
 def row_sums(cycles: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """Sum columns by row; unknown values are skipped, NaN if all are unknown."""
+    """Return the sum of several columns in each row; unknown values are skipped.
+
+    NaN if all values of a row are unknown.
+    """
     total, is_known = np.zeros(len(cycles)), np.zeros(len(cycles), bool)
     for name in columns:
         values = cycles[name].to_numpy(float, na_value=np.nan)
@@ -109,16 +113,16 @@ def row_sums(cycles: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 
 def group_size(cycles: Cycles) -> int:
-    """Return the number of collections per group."""
+    """Return how many collections a row of `grouped` has."""
     return 1 if isinstance(cycles, pd.DataFrame) else max(1, -(-len(cycles) // MAX_ROWS))
 
 
 def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
-    """Return collections as a frame; a log too long for memory as a frame of groups.
+    """Return collections as a frame, and the number of collections per row.
 
-    Also returns the number of collections per row. A group begins with its first collection and has
-    the median of their marks; freed bytes and CPU are sums, so that steps from group to group are
-    sums of steps.
+    If a log is too long for memory, a row is a group of collections. A group begins with its first
+    collection. Its live heap is the median of what the collections marked. Freed bytes and CPU are
+    sums, so that a step from group to group is a sum of steps.
     """
     if isinstance(cycles, pd.DataFrame):
         return cycles, 1
@@ -129,7 +133,7 @@ def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
 
 @dataclass(frozen=True)
 class FilledRun:
-    """A run's collections from where its live heap first reached its median."""
+    """A run's collections, from the one at which the live heap first reached its median."""
 
     run: int  # number of the run
     at: np.ndarray  # start of each, in seconds
@@ -138,7 +142,7 @@ class FilledRun:
 
 
 def filled_runs(cycles: Cycles) -> list[FilledRun]:
-    """Return each run of a log without the initial filling of its heap; a long log in groups."""
+    """Return each run of a log without the time in which its heap filled; see `grouped`."""
     rows, size = grouped(cycles)
     known = rows.dropna(subset=["heap_live_bytes", "at_seconds"])
     run = known["run"].to_numpy(int)
@@ -174,7 +178,7 @@ def _groups(piece: pd.DataFrame, size: int) -> pd.DataFrame:
 
 
 def available_seconds(steps: pd.DataFrame) -> pd.Series:
-    """Return the CPU that GOMAXPROCS allowed in each step with known CPU times; else NaN."""
+    """Return the CPU that GOMAXPROCS allowed in each step; NaN if the step's GC CPU is unknown."""
     return (steps["gomaxprocs"] * steps["seconds"]).where(steps["cpu_seconds"].notna())
 
 
@@ -184,9 +188,9 @@ def stopped_seconds(cycles: pd.DataFrame) -> pd.Series:
 
 
 def log_seconds(cycles: pd.DataFrame) -> pd.Series:
-    """Return the start of each collection on one clock for the whole log, runs end to end.
+    """Return the start of each collection, on one clock for the whole log, runs end to end.
 
-    The log does not have the time between two runs, so it counts as zero.
+    The time between two runs is not in the log and counts as zero.
     """
     return LogClock().seconds(cycles)
 

@@ -1,8 +1,8 @@
 """How did heap, pauses, CPU and allocation change over time, in a readable number of windows?
 
-Forty collections get one window each. Four hundred thousand share a few hundred windows. A window
-has the minimum and the maximum of its values, so no peak and no pause is lost. Additive values are
-summed without double counting.
+Each of forty collections gets a window. Four hundred thousand collections share a few hundred
+windows. A window has the minimum and the maximum of its values, so no peak and no pause is lost.
+Values that can be added are summed, and no value is counted twice.
 """
 
 from __future__ import annotations
@@ -81,17 +81,18 @@ TIMELINE = (
 
 
 def gc_timeline(cycles: Cycles, windows: int = WINDOWS) -> pd.DataFrame:
-    """Divide a log into at most this many windows.
+    """Divide a log into at most `windows` windows, a row each.
 
-    With fewer collections, each has a row, which ends where the next one begins. Otherwise rows are
-    equally long, with any number of collections. A row has `begin_seconds` and `end_seconds` on one
-    clock for all runs, `cycles`, `run` (of its first collection); lowest and highest of each heap
-    size (`heap_live_low_bytes`, `heap_live_high_bytes`, …) and the medians of live heap and goal
-    (`heap_live_p50_bytes`, …), or those of the previous collection if none begins in it; pauses as
+    With fewer collections than that, each collection has a row, which ends where the next row
+    begins. Otherwise all rows are equally long and have any number of collections. A row has
+    `begin_seconds` and `end_seconds` on one clock for all runs, `cycles`, `run` (of its first
+    collection); the lowest and the highest of each heap size (`heap_live_low_bytes`,
+    `heap_live_high_bytes`, …) and the medians of live heap and goal (`heap_live_p50_bytes`, …), or
+    the sizes of the previous collection if no collection begins in the window; pauses as
     `stopped_p50_seconds`, `stopped_max_seconds` and, in total, `stopped_seconds`; CPU by kind in
     cores (`assist_cores`, `background_cores`, `idle_cores`, `stopped_cores`), missing for the last
-    collection if it is alone; `gc_cpu_fraction`, all but idle marking as a fraction of GOMAXPROCS;
-    and `allocation_rate_bytes_per_second`.
+    collection if it has a window of its own; `gc_cpu_fraction`, all but idle marking as a fraction
+    of GOMAXPROCS; and `allocation_rate_bytes_per_second`.
     """
     if len(cycles) < windows:
         cycles = pd.concat(list(pieces_of(cycles)))
@@ -265,10 +266,11 @@ def gc_scavenges(
 ) -> pd.DataFrame:
     """Place the scavenger's lines, which have no time, on the clock of the collections.
 
-    A row per line: the start of the preceding collection (`log_seconds`) and of the next one
-    (`until_seconds`), on one clock for all runs (`steps.log_seconds`, or `begins` if these are not
-    all the collections); missing if there is none. Then the contents of the line, and the total
-    released up to it in its run.
+    A row per line. First come the start of the preceding collection (`log_seconds`) and of the next
+    one (`until_seconds`), each missing if there is no such collection. Both times are on one clock
+    for all runs: that of `steps.log_seconds`, or `begins` if `cycles` has only part of the
+    collections. Then come the contents of the line, and the total released up to the line in its
+    run.
     """
     begins = log_seconds(cycles) if begins is None else begins
     clock = cycles[["run", "number"]].assign(begin=begins)

@@ -1,7 +1,8 @@
 """Why did each collection run: the pacer, the program, the two-minute timer, or a memory limit?
 
-The log marks collections that the program forced, and announces the periodic one. It never says
-that a memory limit (Go 1.19) set the goal. A limit is named only if nothing else explains the goal:
+The log marks collections that the program forced, and announces periodic ones. The log never says
+that a memory limit (since Go 1.19) set the goal. A limit is named only if nothing else explains the
+goal:
 
 - no GOGC gives the goal: see `gogc.Goals.beyond_any`;
 - runtime/metrics has GOGC, and the goal is lower than GOGC sets it;
@@ -86,7 +87,7 @@ ONE_GOGC_FRACTION = 0.9  # of the lower goals: if that many agree, GOGC was chan
 
 @dataclass(frozen=True)
 class GcTriggers:
-    """The triggers of the collections."""
+    """Why the collections of a log ran."""
 
     cycles: pd.DataFrame  # `run`, `number`, `trigger` of each; empty for a log too long for memory
     counts: pd.DataFrame  # a row per trigger, in the order of `TRIGGERS`; see `TRIGGER_COUNTS`
@@ -115,8 +116,9 @@ def gc_triggers(
 ) -> GcTriggers:
     """Determine why each collection ran.
 
-    GOGC (1.0 for 100) and GOMEMLIMIT are as stated by files, GOGC by one of `STATED`. They are
-    infinite if off or unset; the limit also if the release does not have it.
+    `gogc_fraction` (1.0 for 100) and `memory_limit_bytes` are what files say, and None if unknown.
+    Both are infinite for off or unset; the limit is also infinite if the release has no limits.
+    `gogc_source` is one of `STATED`.
     """
     gogc = _gogc(cycles, gogc_fraction, gogc_source)
     limited = None

@@ -1,11 +1,11 @@
-"""What does each build need, and which is the first that differs from the previous one?
+"""What does each build need, and which build is the first that differs from the previous build?
 
-The answer covers the builds of a mixed fleet, or the releases and settings of a matrix. It has one
+The builds are those of a mixed fleet, or the releases and settings of a matrix. The result has a
 row per build and quantity: the median over the instances or runs, with a 95 % interval. A build
 differs if a rank test says so, corrected for all builds (Holm 1979), and the medians are far enough
 apart to matter. With too few runs for a test, a build differs if the difference is far larger than
-the spread within a build. The few GCs of a start-up are not representative of a build, so their
-rates are left out.
+the spread within a build. Rates over only the few GCs of a start-up are not representative of a
+build, and are left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which instances drift over their captures: what rises over hours, and by how much?
+"""Which instances drift: which quantities rise over hours of captures, and by how much?
 
-The slope is the Theil–Sen estimate with its interval. If there are many captures, a limited number
-at even spacing is used. A slope is a drift if its interval excludes zero and the total rise is
-large enough to matter.
+The slope is the Theil–Sen estimate with its interval. Of very many captures, a limited number at
+even spacing is used. A slope is a drift if its interval excludes zero and the total rise is large
+enough to matter.
 """
 
 from __future__ import annotations

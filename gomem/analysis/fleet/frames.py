@@ -1,6 +1,7 @@
-"""What a fleet stores per capture: a small tidy frame for each kind of answer.
+"""What does a fleet store about each capture? A small tidy frame for each kind of result.
 
-Every frame begins with the columns `KEYS`, so any two can be joined, and all concatenated.
+Every frame begins with the columns `KEYS`, so any two frames can be joined, and the frames of all
+captures concatenated.
 """
 
 from __future__ import annotations

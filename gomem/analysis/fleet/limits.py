@@ -28,14 +28,17 @@ RSS_QUANTILES = (
 
 
 def near_limit(values: pd.DataFrame) -> pd.DataFrame:
-    """Return instances near their limit, the nearest first; see `NEAR`, `population.CURRENT`."""
+    """Return the instances near their memory limit, the nearest first; see `NEAR`.
+
+    `values` has the rows of `population.CURRENT`.
+    """
     told = values[(values["name"] == LIMIT) & (values["value"] >= NEAR_LIMIT)]
     rows = zip(told["instance"], told["service"], told["value"], strict=True)
     return build_rows(sorted(rows, key=lambda row: -row[2]), NEAR)
 
 
 def with_limit(values: pd.DataFrame) -> int:
-    """Count the instances with a known distance from a limit."""
+    """Count the instances that have a limit and whose distance from the limit is known."""
     return int((values["name"] == LIMIT).sum())
 
 

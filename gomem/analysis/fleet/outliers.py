@@ -2,12 +2,12 @@
 
 A single value of an instance cannot separate a change from noise, but the instances are a
 population. If one pod has 4 201 goroutines and every other pod has one, no second measurement is
-needed. Each value is compared with the median of the others by a robust z. It must stand out on a
-linear and on a log scale, because loads can spread over several times their median.
+needed. Each value is compared with the median of the others by a robust z. The value must stand out
+on a linear and on a log scale, because loads can spread over several times their median.
 
-An instance has one row. Much of what is unusual about it has one cause: leaked goroutines bring
-stacks and heap with them. So a count far from the others is named first, then the most expensive
-quantity.
+The result has one row per instance. Several unusual quantities often have one cause: leaked
+goroutines bring stacks and heap with them. So a row names a count that is far from the others, or
+else the most expensive quantity.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ RATE_ORDER = ("gc_cpu_fraction", "stw_p99_seconds", "allocation_rate_bytes_per_s
 
 @dataclass(frozen=True)
 class Excess:
-    """A quantity of an instance that is far above the others'."""
+    """A quantity of an instance that is far above that of the other instances."""
 
     instance: str
     service: str
@@ -95,7 +95,7 @@ class Excess:
 def outliers(
     values: pd.DataFrame, settings: pd.DataFrame, findings: pd.DataFrame, sites: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return a row per instance that differs from the others, the costliest first; see `OUTLIERS`.
+    """Return a row per instance that is unlike the others, the costliest first; see `OUTLIERS`.
 
     Args:
         values: See `population.CURRENT`.
@@ -117,7 +117,7 @@ def outliers(
 
 
 def excesses(population: Population) -> Iterator[Excess]:
-    """Return the quantities far above the others'; none if too many instances are."""
+    """Yield the values far above those of the other instances, unless there are too many."""
     values, rows = population.values, population.rows
     quantity = BY_NAME[population.name]
     least = _least(population)
@@ -152,7 +152,7 @@ def _least(population: Population) -> float:
 
 
 def main_excess(found: Iterable[Excess]) -> Excess | None:
-    """Return the main difference of an instance; None if its load explains everything."""
+    """Return the main difference of an instance; None if the instance's load explains them all."""
     by_name = {excess.name: excess for excess in found}
     counts = [by_name[name] for name in BY_NAME if name in by_name and _is(name, "count")]
     far = [each for each in counts if each.value >= thresholds.MIN_COUNT_TIMES * each.median]

@@ -1,8 +1,8 @@
-"""What is the current value of each instance of a fleet, and of the instances it is compared with?
+"""What is the current value of each instance of a fleet, and with which instances is it compared?
 
-An instance's value comes from its last capture that has one. Instances are compared with others of
-the same service and, if there are enough, of the same build. So a release that needs more memory
-does not make its instances outliers.
+The value comes from the instance's last capture that has the quantity. An instance is compared with
+others of the same service and, if there are enough, of the same build. So a release that needs more
+memory does not make its instances outliers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SHARES = (0.25, 0.5, 0.75, 0.99)
 
 @dataclass(frozen=True)
 class Population:
-    """The instances of a service, for one quantity."""
+    """The instances of a service, with the values of one quantity."""
 
     service: str
     name: str
@@ -68,7 +68,7 @@ class Population:
         return self.rows["value"].to_numpy(float)
 
     def others_of(self, place: int) -> FloatArray:
-        """Return the values that an instance is compared with."""
+        """Return the values with which the instance at a position is compared."""
         builds = self.rows["build"].to_numpy(object)
         same = builds == builds[place]
         if same.sum() <= MIN_OF_BUILD:
@@ -78,7 +78,7 @@ class Population:
 
 
 def in_time(frame: pd.DataFrame) -> pd.DataFrame:
-    """Sort rows by time; those without one first, by capture name."""
+    """Sort rows by time; rows without a time come first, by capture name."""
     return frame.sort_values(["time", "capture"], kind="stable", na_position="first")
 
 
@@ -93,7 +93,7 @@ def current(levels: pd.DataFrame) -> pd.DataFrame:
 
 
 def populations(values: pd.DataFrame) -> Iterator[Population]:
-    """Return, by service and quantity, the instances with a value, if there are enough."""
+    """Yield a population per service and quantity, unless too few instances have a value."""
     for (service, name), rows in values.groupby(["service", "name"], sort=True):
         if len(rows) >= MIN_INSTANCES:
             yield Population(str(service), str(name), rows.reset_index(drop=True))

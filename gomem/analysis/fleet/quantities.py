@@ -1,8 +1,9 @@
 """Which numbers describe an instance, so that it can be compared with the others?
 
-Each number has one meaning, whatever files a capture has. So the runtime's parts come only from
-MemStats, and the kernel's only from smaps. Without smaps, the rest of RSS is not shown as a part.
-The in-use memory of a heap profile, which is sampled, is used only if the live heap is unknown.
+Each number has one meaning, whatever files a capture has. So parts of the runtime's memory come
+only from MemStats, and parts that the kernel counts only from smaps. Without smaps, the rest of RSS
+is not taken as a part. The in-use memory of a heap profile, which is sampled, is used only if the
+live heap is unknown.
 """
 
 from __future__ import annotations

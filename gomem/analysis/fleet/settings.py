@@ -1,7 +1,7 @@
 """In which settings does an instance differ from all others?
 
-Only settings found in a file are compared. The Go release does not count as a setting: instances of
-several releases are compared build by build; see `builds`.
+Only settings that a file states are compared. The Go release does not count as a setting: instances
+of several releases are compared build by build; see `builds`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ COMPARED = ("GOGC", "GOMEMLIMIT", "GOMAXPROCS")
 def setting_outliers(
     settings: pd.DataFrame,
 ) -> dict[tuple[str, str], dict[str, tuple[str, str]]]:
-    """Return by service and instance the settings that differ, with their value and the usual one.
+    """Return the unusual settings by service and instance, each with its value and the usual value.
 
-    A value is unusual if nearly all other instances share a different one.
+    A value is unusual if nearly all other instances share a different value.
     """
     stated = settings["known_by"].isin(STATED) & settings["name"].isin(COMPARED)
     known = in_time(settings[stated])

@@ -1,7 +1,7 @@
 """Which mappings are the Go heap's arenas, in every layout since Go 1.5?
 
-An arena has no name on most kernels, and since Go 1.26 no fixed address. It is recognised by its
-shape: runs of anonymous memory that begin and end on an arena boundary. If the snapshot has
+An arena has no name on most kernels, and since Go 1.26 no fixed address. An arena is recognised by
+its shape: runs of anonymous memory that begin and end on an arena boundary. If the snapshot has
 MemStats, the runs must also be as large as MemStats says. Sources: the runtime's malloc.go and
 mheap.go. Before Go 1.11, malloc.go made a single reservation of spans, bitmap and arena.
 """
@@ -44,7 +44,7 @@ LEGACY_METADATA = "spans and bitmap below the arena, before Go 1.11"
 
 
 def arena_bytes(mappings: pd.DataFrame | MappingRows) -> int:
-    """Return the bytes of the arenas in use: the read-write part of `go-heap`."""
+    """Return the bytes of the arenas in use: the readable and writable part of `go-heap`."""
     rows = MappingRows.of(mappings)
     return int(rows.size[(rows.kind == "go-heap") & rows.in_use].sum())
 
@@ -52,9 +52,9 @@ def arena_bytes(mappings: pd.DataFrame | MappingRows) -> int:
 def work_buffer_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) -> int | None:
     """Return the GC work buffers in the arenas: the arenas minus HeapSys and stacks.
 
-    The runtime's identity: arenas = HeapSys + StackInuse + W, where W is work buffers of 32 KiB
-    and, observed with Go 1.23, unrolled pointer bitmaps in pages of 8 KiB. Both are part of GCSys.
-    None if the remainder cannot be that, as when smaps and MemStats are from different times.
+    In the runtime, arenas = HeapSys + StackInuse + W, where W is work buffers of 32 KiB and,
+    observed with Go 1.23, unrolled pointer bitmaps in pages of 8 KiB. Both are part of GCSys. None
+    if the remainder cannot be W, as when smaps and MemStats are from different times.
     """
     return _work_buffers_in(arena_bytes(mappings), memstats)
 
@@ -69,7 +69,7 @@ def _work_buffers_in(mapped: int, memstats: pd.Series) -> int | None:
 
 
 def find_arenas(rows: MappingRows, memstats: pd.Series | None) -> None:
-    """Set the kind of the arenas; if the runtime named its mappings, they already have it."""
+    """Assign the kind of arenas, unless the mappings' names have already given it."""
     if (rows.rule == NAMED).any():
         return
     legacy = legacy_arena(rows)
@@ -143,7 +143,10 @@ def _where_the_kernel_chose(rows: MappingRows, memstats: pd.Series) -> list[Plac
 
 
 def legacy_arena(rows: MappingRows) -> int | None:
-    """Return the start of the arena in Go 1.5 to 1.10; spans and bitmap are below it."""
+    """Return the start of the arena in Go 1.5 to 1.10; None in other releases.
+
+    Spans and bitmap are below the arena.
+    """
     unnamed = rows.unnamed
     spans = rows.end[unnamed & (rows.start == LEGACY_BASE)]
     if not len(spans) or int(spans[0]) % ARENA == 0:
@@ -155,9 +158,10 @@ def legacy_arena(rows: MappingRows) -> int | None:
 
 
 def legacy_cut(rows: MappingRows) -> list[Cut]:
-    """Cut the mapping that bitmap and arena can share before Go 1.11, at the start of the arena.
+    """Return a cut at the start of the arena, in a mapping shared by bitmap and arena.
 
-    The bitmap, which every collection writes, is taken to be resident first.
+    Such a mapping is possible before Go 1.11; else the result is empty. The bitmap, which every
+    collection writes, is taken to be resident first.
     """
     arena = legacy_arena(rows)
     if arena is None:

@@ -43,10 +43,10 @@ MAPPING_CHANGES = (
 def match_mappings(
     before: pd.DataFrame, after: pd.DataFrame, *, same_process: bool | None = None
 ) -> pd.DataFrame:
-    """Compare the classified mappings of two snapshots; the largest change of resident bytes first.
+    """Compare the classified mappings of two snapshots, the largest change of RSS first.
 
-    A row per matched mapping; see `MAPPING_CHANGES`. A missing mapping counts as 0. Unless given,
-    whether both are of one process is inferred from the end of the stack.
+    A row per matched mapping; see `MAPPING_CHANGES`. A missing mapping counts as 0. If
+    `same_process` is None, `is_one_process` decides.
     """
     is_same = is_one_process(before, after) if same_process is None else same_process
     kinds, paths, start, end = (
@@ -76,8 +76,8 @@ def match_mappings(
 def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:
     """Return whether two lists of mappings are of one process.
 
-    The kernel places the stack at random when a program starts, and its end never moves. If one of
-    them has no stack, the vdso decides.
+    The kernel places the stack at random when a program starts, and the stack's end never moves. If
+    one of the lists has no stack, the vdso decides.
     """
     for name, edge in (("[stack]", "end"), ("[vdso]", "start")):
         places = [

@@ -1,9 +1,9 @@
 """Which kind is each mapping: Go heap, runtime structures, the program, C, a file, the kernel?
 
-Every mapping gets exactly one kind, with the rule that assigned it. Names shown by the kernel are
-trusted. A Go heap without a name is recognised by shape, never by address alone, because Go 1.26
-and later place it at random. If the shape is not conclusive, the amount of memory that the runtime
-counts decides. A mapping with two kinds becomes two rows.
+Every mapping gets exactly one kind, and the rule that assigned the kind. Names that the kernel
+prints are trusted. A Go heap without a name is recognised by shape, never by address alone, because
+Go 1.26 and later place the heap at random. If the shape is not conclusive, the amount of memory
+that the runtime counts decides. A mapping with two kinds becomes two rows.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _RESERVED = "---p"
 
 @dataclass(frozen=True)
 class ClassifiedMappings:
-    """Mappings with their kinds."""
+    """Mappings with a kind for each."""
 
     # The smaps rows with `kind` and `rule`. A mapping with two kinds, where the kernel merged
     # neighbours, is split into two rows whose sizes add up.
@@ -84,7 +84,7 @@ class ClassifiedMappings:
 
 
 def kinds_by_moment(mappings: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per kind at each snapshot: `moment`, then the columns of `BY_KIND`.
+    """Return a row per snapshot and kind: `moment`, then the columns of `BY_KIND`.
 
     Shared and swapped memory is `<NA>` if the kernel does not print it.
     """
@@ -101,9 +101,9 @@ def kinds_by_moment(mappings: pd.DataFrame) -> pd.DataFrame:
 def classify_mappings(
     mappings: pd.DataFrame, memstats: pd.Series | None = None
 ) -> ClassifiedMappings:
-    """Assign a `kind` to each mapping of a process at one time, and the `rule` that gave it.
+    """Assign to each mapping of a process a `kind`, and the `rule` that gave the kind.
 
-    MemStats from the same time bound the runtime's own memory, and check the arenas found.
+    MemStats of the same snapshot limits the memory assigned to the runtime, and checks the arenas.
     """
     whole = mappings.sort_values("start", ignore_index=True)
     rows = MappingRows.of(whole)

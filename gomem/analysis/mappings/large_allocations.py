@@ -1,12 +1,12 @@
-"""How much of the heap is large allocations with pointers, and how much of them is resident?
+"""How many bytes of the heap are large objects with pointers, and how many of these are resident?
 
-Three counts give bounds. MemStats' BySize counts the small objects by class, so the rest of
-HeapAlloc is large objects (above 18 KiB, because the classes from there to 32 KiB are not printed).
-/gc/scan/heap:bytes (Go 1.21) is the memory that GC has to scan: the objects with pointers, each up
-to its last pointer. The ledger has the untouched part of the memory that MemStats counts in the
-arenas. No file says which pages are untouched. In a release that touches all large pointer-bearing
-memory itself, only pointer-free memory stays untouched. So untouched bytes are assigned to
-pointer-free memory first.
+Three counts give bounds. MemStats' BySize counts small objects by class, so the rest of HeapAlloc
+is large objects. (Large means above 18 KiB here, because BySize does not have the classes from 18
+to 32 KiB.) /gc/scan/heap:bytes (since Go 1.21) is the memory that GC has to scan: each object with
+pointers, up to its last pointer. The ledger has the memory that MemStats counts in the arenas but
+that was never touched. No file says which pages were never touched. Some releases touch all large
+objects with pointers, so that only objects without pointers stay untouched. So untouched bytes are
+assigned to objects without pointers first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EXACT = 0.9  # lower bound as a fraction of the upper bound
 
 @dataclass(frozen=True)
 class LargeAllocations:
-    """Large objects at one snapshot, in bytes."""
+    """Bounds of the large objects at one snapshot, in bytes."""
 
     large_bytes: int  # all large objects
     pointer_bytes: int  # those with pointers: upper bound
@@ -50,7 +50,7 @@ def large_allocations(
 ) -> LargeAllocations | None:
     """Compute bounds of the large objects at one snapshot, from HeapAlloc and BySize.
 
-    None without BySize. `scannable` is /gc/scan/heap:bytes; without it, any or none of the large
+    None without BySize. `scannable` is /gc/scan/heap:bytes; if None, all or none of the large
     objects can have pointers. `untouched` is memory that Go counts in the arenas but that is not
     resident.
     """

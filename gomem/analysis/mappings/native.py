@@ -1,17 +1,17 @@
 """Which anonymous mappings belong to C: malloc arenas and thread stacks?
 
-glibc reserves 64 MiB for each arena except the first, and makes it usable page by page. A thread's
-stack has a guard page below it. Without cgo there are no such stacks, because Go's threads have
-their stacks in the Go heap. The shapes come from glibc's malloc/arena.c and nptl/allocatestack.c,
-and from musl's pthread_create.c.
+glibc reserves 64 MiB for each arena except the first, and makes the arena usable page by page. A
+thread's stack has a guard page below. Without cgo there are no such stacks, because Go's threads
+have their stacks in the Go heap. The shapes come from glibc's malloc/arena.c and
+nptl/allocatestack.c, and from musl's pthread_create.c.
 
 malloc maps large blocks separately, from M_MMAP_THRESHOLD on (128 KiB at first). Such blocks have
-no name. If the C heap is in use, they most likely belong to malloc. If it is hardly used, only
-blocks with malloc's shape count. malloc adds a header to the requested size and rounds up to pages,
-so a round request becomes a size that is not round. mmap itself leaves it round. The kernel merges
-adjacent blocks, and eight blocks of 8 MiB and 8 KiB are round again. So sizes also have malloc's
-shape if they are multiples of a common block size that is not round. It is enough if the blocks of
-one snapshot, or of all snapshots together, mostly have this shape.
+no name. If the C heap is in use, the blocks most likely belong to malloc. If the C heap is hardly
+used, only blocks with malloc's shape count. malloc adds a header to the requested size and rounds
+up to pages, so a round request becomes a size that is not round: malloc's shape. mmap leaves a size
+as requested. The kernel merges adjacent blocks, and eight blocks of 8 MiB and 8 KiB have a round
+size again. So sizes also have malloc's shape if all are multiples of a block size that is not
+round. It is enough if most blocks have this shape, in one snapshot or in all snapshots together.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MAX_JOINED = 64  # distinct sizes: more are the program's own choice
 
 
 def find_native_memory(rows: MappingRows) -> None:
-    """Assign the kinds of malloc's arenas and thread stacks."""
+    """Assign the kinds of malloc's arenas and of thread stacks."""
     arena = _malloc_arenas(rows)
     tail = below_each(arena, first=False)
     rows.assign(arena | tail, "native-heap", "a malloc arena of glibc's")
@@ -98,8 +98,8 @@ def stack_cuts(rows: MappingRows) -> list[Cut]:
     """Find where the kernel merged a mapping with the top of a thread stack, highest first.
 
     The threads of one program have stacks of few sizes. A stack of an odd size is taken to have the
-    nearest size that several others have, with another mapping after it. Its resident part is taken
-    to be the median of theirs.
+    nearest size that several other stacks have; the rest is another mapping. The resident part of
+    the stack is taken to be the median of those stacks.
     """
     places = np.flatnonzero(_above_a_guard(rows))
     start, size = rows.start[places].astype(np.int64), rows.size[places]
@@ -122,20 +122,24 @@ def stack_cuts(rows: MappingRows) -> list[Cut]:
 
 @dataclass(frozen=True)
 class LargeBlocks:
-    """The large blocks of all snapshots that are not otherwise explained."""
+    """The large anonymous blocks of all snapshots that no other rule explains."""
 
     moments: Sequence[pd.DataFrame]  # classified mappings of each snapshot
 
     @cached_property
     def have_mallocs_shape(self) -> bool:
-        """Whether most of them have malloc's shape; unchanged blocks count once."""
+        """Whether most of the blocks have malloc's shape; an unchanged block counts once."""
         return _mostly_of_mallocs_shape(
             pd.concat([mappings[_are_large_blocks(mappings)] for mappings in self.moments])
         )
 
 
 def malloced_blocks(mappings: pd.DataFrame, of_all: LargeBlocks | None = None) -> pd.Series:
-    """Find the mappings that are most likely malloc's large blocks, by those of all snapshots."""
+    """Find the mappings that are most likely large blocks of malloc.
+
+    `of_all` has the blocks of all snapshots. Their shape decides if that of these mappings does
+    not.
+    """
     heap = mappings["Rss"][mappings["kind"] == "native-heap"].fillna(0).sum()
     is_large = _are_large_blocks(mappings)
     if heap >= HEAP_IN_USE:

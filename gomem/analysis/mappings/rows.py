@@ -2,7 +2,7 @@
 
 A mapping can hold two kinds, because the kernel merges neighbours with the same permissions. The
 size of each part is then known to the byte, but smaps does not say which part is resident. So every
-cut states which part its resident pages are assigned to.
+cut says to which part the resident pages are assigned.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Cut(NamedTuple):
 
 @dataclass(slots=True)
 class MappingRows:
-    """The mappings of one snapshot as arrays, with columns for the rules' answers.
+    """The mappings of one snapshot as arrays, with the kind and the rule assigned to each.
 
-    One array per field, the lowest mapping first: a process has some thirty mappings, for which a
+    There is an array per field, in address order. A process has some thirty mappings, for which a
     DataFrame is a hundred times slower.
     """
 
@@ -64,7 +64,7 @@ class MappingRows:
 
     @classmethod
     def of(cls, mappings: pd.DataFrame | MappingRows) -> MappingRows:
-        """Build rows from the smaps table in address order, classified or not."""
+        """Build rows from a table of mappings in address order, with or without kinds."""
         if isinstance(mappings, MappingRows):
             return mappings
         none_yet = np.full(len(mappings), "", dtype=object)
@@ -87,27 +87,27 @@ class MappingRows:
 
     @property
     def size(self) -> NDArray[np.int64]:
-        """Address space in bytes."""
+        """The size in bytes of each mapping's address space."""
         return (self.end - self.start).astype(np.int64)
 
     @property
     def in_use(self) -> Mask:
-        """Mask of the rows that are more than reserved address space."""
+        """Mask of the rows that are not merely reserved address space."""
         return self.perms != "---p"
 
     @property
     def unknown(self) -> Mask:
-        """Mask of the rows without a kind so far."""
+        """Mask of the rows that have no kind yet."""
         return self.kind == ""
 
     @property
     def unnamed(self) -> Mask:
-        """Mask of the rows without a name or file."""
+        """Mask of the rows without name and file."""
         return (self.path == "") & (self.inode == 0)
 
     @property
     def anonymous(self) -> Mask:
-        """Mask of private memory without name, file or, so far, kind."""
+        """Mask of private memory that has no name, no file, and no kind yet."""
         perms = self.perms
         private = (perms == "rw-p") | (perms == "---p") | (perms == "rwxp")
         return self.unnamed & self.unknown & private
@@ -119,13 +119,13 @@ class MappingRows:
         return mask
 
     def assign(self, where: Mask, kind: str, rule: str) -> None:
-        """Assign kind and rule to those rows of a mask that have none yet."""
+        """Assign kind and rule to the rows of a mask that have no kind yet."""
         rows = where & self.unknown
         self.kind[rows] = kind
         self.rule[rows] = rule
 
     def cut(self, where: Cut) -> MappingRows:
-        """Return the rows with one of them cut in two; see `cut`."""
+        """Return the rows, with one mapping cut in two as `where` says."""
         position, at, lower_resident = where
         lower, upper = at - int(self.start[position]), int(self.end[position]) - at
         twice = np.insert(np.arange(len(self)), position, position)
@@ -144,19 +144,19 @@ def which(values: NDArray[np.object_], test: Callable[[str], object]) -> Mask:
 
 
 def below_each(values: NDArray[Any], first: object) -> NDArray[Any]:
-    """Return for each mapping the value of the next lower one."""
+    """Return the value of the next lower mapping for each mapping; `first` for the lowest."""
     lower = np.full_like(values, first)
     lower[1:] = values[:-1]
     return lower
 
 
 def is_32_bit(rows: MappingRows) -> bool:
-    """Return whether a process is entirely below 4 GiB, as with GOARCH=386 and arm."""
+    """Return whether all of a process's memory is below 4 GiB, as with GOARCH=386 and arm."""
     return 0 < _user_end(rows) <= USER_SPACE_32_BIT
 
 
 def mmap_area(rows: MappingRows) -> int:
-    """Return the lowest possible address of the mmap area; arm64 has one more address bit."""
+    """Return the lowest possible address of the area for mmap; arm64 has one more address bit."""
     if is_32_bit(rows):
         return USER_SPACE_32_BIT
     return MMAP_AREA_ARM64 if _user_end(rows) > USER_SPACE_AMD64 else MMAP_AREA_AMD64
@@ -168,7 +168,7 @@ def _user_end(rows: MappingRows) -> int:
 
 
 def runs(rows: MappingRows, where: Mask) -> list[Places]:
-    """Return groups of adjacent mappings, as indices, the lowest first."""
+    """Return groups of adjacent mappings as arrays of indices, the lowest addresses first."""
     places = np.flatnonzero(where)
     if not len(places):
         return []
@@ -177,7 +177,10 @@ def runs(rows: MappingRows, where: Mask) -> list[Places]:
 
 
 def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
-    """Cut one of the mappings, in address order, in two whose sizes add up."""
+    """Return a frame with one mapping cut into two rows whose sizes add up.
+
+    The rows are in address order.
+    """
     position, at, lower_resident = where
     rows = np.insert(np.arange(len(frame)), position, position)
     columns = {name: frame[name].array.take(rows) for name in frame.columns}

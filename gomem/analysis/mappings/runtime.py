@@ -3,8 +3,8 @@
 The runtime counts the memory it maps for itself: span structures, caches, GC metadata, profiling
 buckets. In every release measured (1.9 to 1.27, with and without cgo), the sizes of its read-write
 mappings outside the arenas match this count to within 32 KiB. The one exception is the heap index
-of 32 MiB, which Go 1.11 and later map on 64-bit systems and do not count. So MemStats shows how
-much anonymous memory is foreign, although none of it has a name.
+of 32 MiB, which Go maps since 1.11 on 64-bit systems but does not count. So MemStats shows how much
+anonymous memory is foreign, although no anonymous mapping has a name.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ CUT_BEYOND = "more than the runtime counts, in a mapping it shares; taken as res
 
 
 def metadata_claim(memstats: pd.Series) -> int:
-    """Return what the runtime counts for its own structures, in bytes; unknown fields count as 0.
+    """Return the bytes that the runtime counts for its own structures, unknown fields as 0.
 
-    If some are unknown, as in a program's log, the rest of Sys is used.
+    If some fields are unknown, as in a program's log, the result is Sys minus heap and stacks, if
+    known.
     """
     whole = memstats.reindex(["Sys", "HeapSys", "StackInuse"])
     if memstats[list(METADATA)].isna().any() and whole.notna().all():
@@ -54,7 +55,7 @@ def metadata_claim(memstats: pd.Series) -> int:
 
 
 def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) -> int:
-    """Return the address space of the runtime's own read-write mappings, by its count."""
+    """Return the size of the runtime's own read-write mappings, according to MemStats, in bytes."""
     rows = MappingRows.of(mappings)
     counted = metadata_claim(memstats) - (work_buffer_bytes(rows, memstats) or 0)
     is_indexed = not (is_32_bit(rows) or (rows.rule == LEGACY_METADATA).any())
@@ -62,9 +63,9 @@ def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) ->
 
 
 def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None:
-    """Assign remaining mappings to the runtime, up to its count, the rest to `anonymous-other`.
+    """Assign the remaining mappings to the runtime, up to its count, then to `anonymous-other`.
 
-    If one mapping has both, it is cut: it gets the runtime's kind, and its lower part is foreign.
+    If one mapping has both kinds, the cut is returned: the lower part is foreign.
     """
     shared = None
     rows.assign(~rows.in_use, "go-runtime", "reserved address space, nothing in it")

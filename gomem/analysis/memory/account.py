@@ -1,16 +1,16 @@
 """What makes up RSS at each snapshot, and what changed between snapshots?
 
-The ledger covers one snapshot; the account covers all snapshots of a capture. It gives each group
-of memory a lower and an upper bound. The bounds are consistent with RSS even when a snapshot has
-few files. With smaps and MemStats, a group is known to the byte. With fewer files, the bounds come
-from simple limits. Go cannot hold more than it has reserved. Non-Go memory is at most RSS minus
-Go's minimum. No group can exceed RSS. These bounds are certain, and often wide.
+The ledger covers one snapshot; the account covers all snapshots of a capture. The account gives
+each group of memory a lower and an upper bound. The bounds are consistent with RSS even if a
+snapshot has few files. With smaps and MemStats, each group is known to the byte. With fewer files,
+the bounds come from simple limits. Go cannot hold more than it has reserved. Non-Go memory is at
+most RSS minus Go's minimum. No group can exceed RSS. Such bounds are certain, but often wide.
 
 So each group also has an estimated interval, which contains the true value in 95 % of the recorded
-snapshots. It assumes that the untouched share of Go's reserved memory equals that of the nearest
-snapshots where it is known. In a back-test on 1 260 recorded snapshots with smaps withheld, the
-estimate of the Go part was off by less than 5 % of RSS in 95 % of them. If no snapshot shows the
-share, the estimate uses the range that covers 95 % of the recorded snapshots.
+snapshots. The estimate assumes that the untouched share of Go's reserved memory is that of the
+nearest snapshots that show the share. In a back-test on 1 260 recorded snapshots with smaps
+withheld, the estimate of the Go part was off by less than 5 % of RSS in 95 % of the snapshots. If
+no snapshot shows the share, the estimate uses the range that covers 95 % of the recorded snapshots.
 
 The change of a group between two snapshots is an interval. The true changes lie within these
 intervals and add up to the change in RSS. If either snapshot does not break a group down, the
@@ -72,7 +72,7 @@ QUANTITIES = ("rss", "reserved", "in_use", "live")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One snapshot of the account."""
+    """One snapshot of an account."""
 
     moment: str  # its name
     seconds: float | None  # its time; None if unknown
@@ -87,7 +87,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Part:
-    """A group of the account, or several that cannot be separated, at two snapshots."""
+    """A group of the account at two snapshots, or several groups that cannot be separated."""
 
     groups: frozenset[str]  # which of `GROUPS`
     before: Interval  # likely interval at the earlier snapshot
@@ -98,7 +98,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Account:
-    """All snapshots of a capture with a known size of the process."""
+    """All snapshots of a capture at which the size of the process is known."""
 
     quantity: str  # what the groups add up to; one of `QUANTITIES`
     snapshots: tuple[Snapshot, ...]  # in order
@@ -115,7 +115,7 @@ class Account:
 
     @property
     def change_bytes(self) -> int:
-        """The growth of the whole from the first snapshot to the last."""
+        """The growth of the whole process from the first snapshot to the last."""
         return self.last.total_bytes - self.first.total_bytes
 
     @property
@@ -129,20 +129,20 @@ class Account:
         return moved(self.first, self.last)
 
     def of(self, moment: str) -> Snapshot | None:
-        """Return the account of a snapshot; None if it has no size of the process."""
+        """Return the account of a snapshot; None if the process's size is unknown there."""
         return next((snapshot for snapshot in self.snapshots if snapshot.moment == moment), None)
 
     def rise(self, groups: frozenset[str]) -> Rise | None:
-        """Return the rise of several groups together; None without two timed snapshots."""
+        """Return the rise of the sum of several groups; None without two snapshots with times."""
         seconds, levels = self.levels(groups)
         middles = np.array([level.middle for level in levels])
         errors = np.array([level.width / 2 for level in levels])
         return Level("account", np.array(seconds), middles, errors).rise
 
     def levels(self, groups: frozenset[str]) -> tuple[list[float], list[Interval]]:
-        """Return the snapshots' times, and the likely intervals of several groups together.
+        """Return the times of the snapshots, and likely intervals of the sum of several groups.
 
-        If a time is unknown, snapshots are numbered.
+        If a time is unknown, the times are the snapshots' numbers.
         """
         seconds = [snapshot.seconds for snapshot in self.snapshots]
         known = [at for at in seconds if at is not None]
@@ -154,11 +154,11 @@ class Account:
 
 
 def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[Part, ...]:
-    """Return the changes between two snapshots, in one or two captures, as finely as both allow.
+    """Return the changes between two snapshots, of one or two captures, as finely as both allow.
 
     The parts are disjoint and cover all groups; their changes add up to that of the whole. Parts
-    that are empty at both snapshots are left out. If `bounded`, a division with wide bounds is
-    preferred to an undivided whole.
+    that are empty at both snapshots are left out. If `bounded`, parts with wide bounds are
+    preferred to a whole that is not broken down.
     """
     division, likely = _division(before, after, bounded=bounded)
     certain = difference(before.certain, after.certain, division)
@@ -174,14 +174,14 @@ MAX_DRAWN_DOUBT = 0.1  # of the largest whole: parts with wider bounds are not s
 
 
 def drawn_doubt(largest: int) -> float:
-    """Return how wide the bounds of a part can be for it to be drawn with one size, in bytes."""
+    """Return how wide a part's bounds, in bytes, can be for figures to show a single size."""
     return max(MAX_DRAWN_DOUBT * largest, MIB)
 
 
 def common_division(snapshots: Sequence[Snapshot]) -> tuple[frozenset[str], ...]:
-    """Return the finest division that all of these snapshots allow.
+    """Return the finest division into parts that all of these snapshots allow.
 
-    In contrast to `moved`, which needs known changes, this needs known levels.
+    `moved` needs known changes of the parts; this function needs known levels.
     """
     doubt = drawn_doubt(max(snapshot.total_bytes for snapshot in snapshots))
     return next(
@@ -240,10 +240,11 @@ def _surely_moved(changes: _Changes) -> float:
 
 
 def account_of(readings: Sequence[Reading]) -> Account | None:
-    """Build the account from the readings of one process, in order.
+    """Build the account from the readings of one process, in time order.
 
-    It uses RSS if two snapshots have it, or one does and fewer than two have reserved memory;
-    otherwise the memory reserved by Go. None if no snapshot has either.
+    The size of the process is RSS. If too few readings have RSS (none, or one while two or more
+    have reserved memory), the size is the memory reserved by Go instead. None if no reading has
+    either.
     """
     resident = [reading for reading in readings if reading.rss_bytes is not None]
     reserved = [reading for reading in readings if reading.reserved]
@@ -257,9 +258,9 @@ def account_of(readings: Sequence[Reading]) -> Account | None:
 def account_of_live_heap(
     quantity: str, moments: Sequence[str], seconds: Sequence[float], sizes: Sequence[Interval]
 ) -> Account:
-    """Build an account of the live heap alone, each size with its error.
+    """Build an account of the live heap alone; each size has an error.
 
-    The quantity is `in_use` by heap profiles, or `live` by a log.
+    The quantity is `in_use` for sizes from heap profiles, `live` for sizes from a log.
     """
     snapshots = []
     for moment, at, size in zip(moments, seconds, sizes, strict=True):

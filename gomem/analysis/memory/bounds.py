@@ -1,8 +1,8 @@
 """What bounds on each part follow from the known sums of several parts?
 
-A part is an interval. A known sum of several parts bounds each of them: RSS is the sum of all
-parts, and the arenas hold the four parts of the heap. The lower bound of a part is the sum minus
-the upper bounds of the others. Its upper bound is the sum minus their lower bounds.
+A part is an interval. A known sum of several parts bounds each part: RSS is the sum of all parts,
+and the arenas hold the four parts of the heap. The lower bound of a part is the sum minus the upper
+bounds of the other parts. The upper bound is the sum minus the lower bounds of the other parts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_ROUNDS = 16  # each narrows the bounds; a few are enough for eight parts and
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A range of bytes; both bounds are possible."""
+    """A range of bytes, both bounds included."""
 
     low: float  # lower bound
     high: float  # upper bound
@@ -41,7 +41,7 @@ class Interval:
 
     @property
     def surely_moves(self) -> bool:
-        """Whether a change is certainly not 0."""
+        """Whether this interval of a change excludes 0."""
         return self.low > 0 or self.high < 0
 
     def __add__(self, other: Interval) -> Interval:
@@ -51,7 +51,7 @@ class Interval:
         return Interval(self.low - other.high, self.high - other.low)
 
     def within(self, other: Interval) -> Interval:
-        """Intersect with another interval; if they are disjoint, return its nearest end."""
+        """Intersect with another interval; if disjoint, return the nearest end of the other."""
         low, high = max(self.low, other.low), min(self.high, other.high)
         if low <= high:
             return Interval(low, high)
@@ -70,20 +70,20 @@ ZERO = Interval.exactly(0)
 
 
 def total(intervals: Iterable[Interval]) -> Interval:
-    """Add intervals that have no known relation to each other."""
+    """Add intervals of parts that have no known relation to each other."""
     return sum(intervals, ZERO)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of parts, and known sums of several parts."""
+    """Bounds of each part, and known sums of several parts."""
 
     parts: Mapping[str, Interval]  # the interval of each part
     # sets of parts with the interval of their sum
     sums: tuple[tuple[frozenset[str], Interval], ...] = ()
 
     def closed(self) -> Bounds:
-        """Narrow each part as far as the sums allow."""
+        """Narrow the bounds of each part as far as the known sums allow."""
         closed = self
         for _ in range(MAX_ROUNDS):
             parts = {part: closed.together({part}) for part in closed.parts}
@@ -98,7 +98,7 @@ class Bounds:
         return {}
 
     def together(self, members: Iterable[str]) -> Interval:
-        """Return the bounds of a sum of parts, by their own bounds and by the known sums."""
+        """Return the bounds of the sum of several parts, from their bounds and the known sums."""
         wanted = frozenset(self.parts.keys() & members)
         if wanted not in self._asked:
             self._asked[wanted] = self._together(wanted)
@@ -123,7 +123,7 @@ class Bounds:
 def difference(
     before: Bounds, after: Bounds, groups: Sequence[frozenset[str]]
 ) -> dict[frozenset[str], Interval]:
-    """Return the growth of each group of parts; intervals are consistent with the total change.
+    """Return the growth of each group of parts, consistent with the change of the total.
 
     The groups are disjoint.
     """

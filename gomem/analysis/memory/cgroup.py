@@ -1,4 +1,4 @@
-"""How full is a process's cgroup, and how much of it can the kernel not reclaim?
+"""How full is a process's cgroup, and how much of its memory can the kernel not reclaim?
 
 The kernel kills a process in a cgroup when `memory.current` reaches `memory.max` and nothing can be
 reclaimed. The page cache of files can be reclaimed. Without swap, the kernel cannot reclaim
@@ -52,8 +52,8 @@ class CgroupUse:
     """How full a cgroup is, and of what.
 
     Attributes:
-        limit_bytes: `memory.max`; None if there is none.
-        high_bytes: `memory.high`, above which the kernel throttles; None if there is none.
+        limit_bytes: `memory.max`; None without a limit.
+        high_bytes: `memory.high`, above which the kernel throttles; None if unset.
         current_bytes: All memory charged to the cgroup.
         peak_bytes: The highest usage so far; None if the kernel does not record it.
         working_set_bytes: `current` minus inactive file pages; Kubernetes evicts by it.
@@ -86,11 +86,12 @@ class CgroupUse:
 
 
 def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> CgroupUse | None:
-    """Return the use of a cgroup at one snapshot; None if the charge is unknown.
+    """Return the use of a cgroup at one snapshot; None if `memory.current` is unknown.
 
     Values are bytes by file name (`memory.current`) and by field of `memory.stat` and
-    `memory.events`; v1 names are used if v2's are missing. A limit of `max` is None. The kernel
-    counts resident memory released with MADV_FREE as anonymous, and reclaims it at the limit.
+    `memory.events`; names of cgroup v1 are used if those of v2 are missing. A limit of `max`
+    becomes None. The kernel counts resident memory released with MADV_FREE as anonymous, and
+    reclaims it at the limit.
     """
     current = first_known(values, "memory.current", "memory.usage_in_bytes")
     if current is None:
@@ -114,7 +115,7 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
 
 @dataclass(frozen=True)
 class PageCache:
-    """The page cache within a cgroup's use."""
+    """The page cache of a cgroup."""
 
     bytes: int  # page cache, without shared memory, which has no file to be written to
     of_bytes: int  # the cgroup's use
@@ -137,7 +138,7 @@ def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
 def kernel_bytes(values: Mapping[str, int | None]) -> int:
     """Return the kernel's memory of a cgroup: slabs, thread stacks, page tables, socket buffers.
 
-    From the counter `kernel` since Linux 5.18, else the sum of its known parts.
+    The source is the counter `kernel` (since Linux 5.18), else the sum of the known parts.
     """
     whole = first_known(values, "kernel")
     if whole is not None:
@@ -149,7 +150,7 @@ def kernel_bytes(values: Mapping[str, int | None]) -> int:
 
 
 def first_known(values: Mapping[str, int | None], *names: str) -> int | None:
-    """Return the first of these names that has a number; None if none has."""
+    """Return the number of the first of several names that has one; None if none has."""
     known = (values.get(name) for name in names)
     return next((int(value) for value in known if value is not None), None)
 

@@ -1,10 +1,10 @@
 """What does RSS consist of at one snapshot, as a tree of parts that adds up to the byte?
 
-The parts are those of the account. A part with narrow bounds gets their midpoint as its size, as in
-the report's bars. A part with wide bounds gets only its certain minimum, and the rest of the whole
-is not broken down. With smaps and MemStats, nearly all sizes are exact.
+The parts are those of the account. A part with narrow bounds gets the midpoint of the bounds as its
+size, as in the report's bars. A part with wide bounds gets only the lower bound, which is certain;
+the rest of RSS is not broken down. With smaps and MemStats, nearly all sizes are exact.
 
-In addition to its resident bytes, each part has the memory that Go reserved for it and that is not
+Besides its resident bytes, each part has the bytes that Go reserved for the part and that are not
 in RSS.
 """
 
@@ -71,7 +71,7 @@ REST = Frame(NAMES[UNDIVIDED])
 
 @dataclass(frozen=True)
 class Share:
-    """Bytes of RSS that are not broken down further."""
+    """Bytes of RSS in one frame of the tree, not broken down further."""
 
     path: Path  # what they belong to, RSS first
     group: str  # the group of all these bytes, one of `GROUPS`; empty if unknown
@@ -79,12 +79,12 @@ class Share:
     reserved_bytes: int = 0  # memory reserved by Go that is not in RSS
 
     def of(self, rss_bytes: int, *further: Frame, reserved_bytes: int = 0) -> Share:
-        """Return a part of it, with additional frames."""
+        """Return a share with these bytes, below this one in the tree."""
         path = (*self.path, *further)
         return replace(self, path=path, rss_bytes=rss_bytes, reserved_bytes=reserved_bytes)
 
     def split(self, parts: Sequence[tuple[Path, int]]) -> list[Share]:
-        """Split into parts, and the rest."""
+        """Split into named parts and a rest."""
         shares = [self.of(size, *path) for path, size in parts if size]
         left = self.rss_bytes - sum(share.rss_bytes for share in shares)
         if left or self.reserved_bytes:
@@ -94,7 +94,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Division:
-    """RSS at one snapshot in shares that add up to it."""
+    """RSS at one snapshot, as shares that add up to RSS."""
 
     shares: tuple[Share, ...]
     doubt_bytes: int  # maximum error of sizes that are the midpoint of bounds
@@ -105,8 +105,8 @@ def divided(
 ) -> Division:
     """Divide a snapshot's RSS as far as its bounds allow.
 
-    `reserved` is memory reserved by Go, by group; `ledger_parts` are bytes by part of the ledger,
-    by which free heap is divided.
+    `reserved` is the memory reserved by Go, by group. `ledger_parts` are bytes by part of the
+    ledger, according to which the free heap is divided.
     """
     work = _Dividing(snapshot, reserved, ledger_parts)
     shares = tuple(work.within(ALL, snapshot.total_bytes, (ROOT,)))

@@ -1,10 +1,11 @@
-"""RSS by owner: a ledger's parts in a few groups that add up to RSS.
+"""Show RSS by owner: a ledger's parts in a few groups that add up to RSS.
 
 One part of the ledger is negative: memory that the runtime counts but that was never touched. No
-file says which bytes these are. If they are few, they are subtracted from the free heap and then
-from the objects. If they are many, that would be a guess. The Go heap is then a single group, shown
-with the breakdown of the memory that MemStats counts. So no group is ever negative. If MemStats and
-smaps show two states of the process, the Go heap is also a single group, without a breakdown.
+file says which bytes these are. If these bytes are few, they are subtracted from the free heap, and
+then from the objects. If they are many, subtracting would be a guess. Then the Go heap is a single
+group, and its breakdown is that of the memory that MemStats counts. So no group is ever negative.
+If MemStats and smaps show two states of the process, the Go heap is also a single group, without a
+breakdown.
 """
 
 from __future__ import annotations
@@ -74,18 +75,18 @@ HEAP_CLAIMS = (
 
 @dataclass(frozen=True)
 class MemoryGroups:
-    """One snapshot's resident memory in groups."""
+    """RSS at one snapshot, in groups."""
 
     # A row per group; see `MEMORY_GROUPS`. `bytes` adds up to RSS exactly.
     rows: pd.DataFrame
     claims: pd.DataFrame  # the Go heap's reserved memory by part; see `HEAP_CLAIMS`; can be empty
 
     def bytes_of(self, group: str) -> int | None:
-        """Return RSS of a group in bytes; None if unknown or part of a larger group."""
+        """Return RSS of a group in bytes; None if unknown, or only a larger group is known."""
         return self._resident.get(group)
 
     def claimed_bytes_of(self, group: str) -> int | None:
-        """Return reserved memory of a group, or of a part of the Go heap; None if there is none."""
+        """Return reserved bytes of a group, or of a part of the Go heap; None without any."""
         return self._claimed.get(group)
 
     @property
@@ -100,17 +101,20 @@ class MemoryGroups:
 
     @property
     def claimed(self) -> dict[str, int]:
-        """Reserved memory by group; for the Go heap by part."""
+        """Reserved bytes by group; those of the Go heap by part."""
         return {group: size for group, size in self._claimed.items() if group != HEAP}
 
     @property
     def names(self) -> dict[str, str]:
-        """The name of each group as used in prose, including parts of the Go heap."""
+        """The name in prose of each group and of each part of the Go heap."""
         frames = (self.rows, self.claims)
         return {row["group"]: row["name"] for frame in frames for row in rows_of(frame)}
 
     def drawn(self, rss_bytes: int | None) -> tuple[dict[str, int], int]:
-        """Bytes to draw by group: RSS, then reserved beyond RSS; without RSS, reserved only."""
+        """Return bytes by group to draw, and the reserved bytes to draw beyond them.
+
+        The groups are those of RSS, and without RSS those of reserved memory.
+        """
         if rss_bytes is None:
             return self.claimed, 0
         sizes = self._resident
@@ -119,13 +123,16 @@ class MemoryGroups:
 
     @property
     def heap_bytes(self) -> int | None:
-        """RSS of the Go heap in bytes, in one group or several; None if unknown."""
+        """RSS of the Go heap in bytes, whether it is one group or several; None if unknown."""
         sizes = self._resident
         known = [sizes[group] for group in (HEAP, *GO_HEAP_GROUPS) if group in sizes]
         return sum(known) if known else None
 
     def claims_within(self, group: str) -> pd.DataFrame:
-        """Reserved memory of a group by part; empty unless the Go heap is a single group."""
+        """Return the reserved memory of a group by part; empty if the group is broken down.
+
+        Only the Go heap as a single group has such parts.
+        """
         return self.claims if group == HEAP and self.heap_is_one else self.claims.iloc[:0]
 
     @cached_property
@@ -146,8 +153,9 @@ def _known(rows: pd.DataFrame, column: str) -> dict[str, int]:
 def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
     """Return the groups of several snapshots: `group`, `name`, and a column of bytes per snapshot.
 
-    Columns are numbered from 0. If some snapshot has the Go heap as one group, all have that row
-    above its parts. Groups that a snapshot does not separate are missing.
+    The columns are numbered from 0. If the Go heap is a single group at some snapshot, there is a
+    row for the whole heap, with a number at every snapshot, above the rows for its parts. A group
+    that a snapshot does not separate is missing there.
     """
     there = {group for groups in several for group in groups.rows["group"]}
     order = [group for group in dict.fromkeys((HEAP, *GROUPS)) if group in there]
@@ -162,10 +170,10 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
 def memory_groups(
     parts: pd.DataFrame, rss_bytes: int | None, live_bytes: int | None = None
 ) -> MemoryGroups:
-    """Put a ledger's parts into groups that add up to RSS, none of them negative.
+    """Put a ledger's parts into groups that add up to RSS; no group is negative.
 
-    `live_bytes` is what the last collection before the snapshot marked. If it is unknown, objects
-    are one group, live or garbage.
+    `live_bytes` is what the last collection before the snapshot marked. If None, live objects and
+    garbage are one group.
     """
     sizes, claims = _summed(parts, live_bytes)
     heap_claims = {group: claims[group] for group in GO_HEAP_GROUPS if group in claims}

@@ -2,9 +2,9 @@
 
 smaps is the kernel's side: every mapping has one kind. MemStats, or the same numbers from
 runtime/metrics, is the runtime's side. Inside the arenas, the memory that the runtime counts is
-compared with the resident memory. A negative difference is memory that was mapped but never
-touched. A positive difference is resident memory that no counter covers. So the parts add up to
-RSS, to the byte.
+compared with the resident memory. If less is resident than counted, the difference is a negative
+part: memory that was mapped but never touched. If more is resident, the difference is a positive
+part: memory that no counter covers. So the parts add up to RSS, to the byte.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Ledger(Answer):
     """RSS of one process at one snapshot, broken down into parts.
 
     Attributes:
-        rss_bytes: Resident bytes; None if no artefact of the moment says how many.
+        rss_bytes: Resident bytes; None if no artefact of the snapshot says how many.
         parts: A row per part; see `LEDGER_PARTS`. `bytes` adds up to `rss_bytes` exactly.
         checks: The kernel's other totals; see `LEDGER_CHECKS`.
         notes: Caveats: assumptions, contradictions, and what would give more detail.
@@ -129,12 +129,12 @@ class Ledger(Answer):
         return self._sizes.get(name, 0)
 
     def has(self, name: str) -> bool:
-        """Return whether the ledger's sources can separate this part from the others."""
+        """Return whether the ledger's sources can separate a part from the others."""
         return name in self._sizes
 
     @property
     def heap_claimed_bytes(self) -> int:
-        """Memory reserved by Go in the heap and in stacks, resident or not."""
+        """Bytes that Go reserved for the heap and for stacks, resident or not."""
         return sum(map(self.part, CLAIMED))
 
     @cached_property
@@ -183,14 +183,14 @@ def reconcile_rss(
 ) -> Ledger:
     """Break down RSS at one snapshot, by the numbers of the kernel and of the runtime.
 
-    The parts are those that the sources can separate; they add up to `rss_bytes`. Without mappings
-    the ledger is coarser, from smaps_rollup, status, statm (in pages) and the cgroup. RSS can also
-    come from a page of Prometheus metrics (`scraped`), a table of processes (`listed`) or the
-    program's log (`logged`). Sources that are not needed become checks. `collections_between` and
-    the skew say how far MemStats and the mappings are apart. `runtime_side`, one of
+    The parts are as fine as the sources allow, and add up to `rss_bytes`. Without mappings, the
+    ledger is coarser: it then comes from smaps_rollup, status, statm (in pages) and the cgroup. RSS
+    can also come from a page of Prometheus metrics (`scraped`), a table of processes (`listed`) or
+    the program's log (`logged`). Sources that are not needed become checks. `collections_between`
+    and `skew_seconds` say how far MemStats and the mappings are apart. `runtime_side`, one of
     `RUNTIME_SIDES`, is the source of the MemStats row. `mapped_by` is the field with a mapping's
-    resident bytes, and `is_least` says whether mappings are missing. `assumed` files are not proved
-    to belong to this snapshot.
+    resident bytes, and `is_least` says whether mappings are missing. `assumed` names files that are
+    not proved to belong to this snapshot.
     """
     if rollup is None and rollup_rss_bytes is not None:
         rollup = pd.Series({"Rss": rollup_rss_bytes})
@@ -354,14 +354,14 @@ def _logged_claims(claims: tuple[int, int, int]) -> list[_Row]:
 
 
 def has_lazy_free(mappings: pd.DataFrame) -> bool:
-    """Return whether mappings show memory released with MADV_FREE; pmap's do not."""
+    """Return whether mappings show memory released with MADV_FREE; those of pmap do not."""
     return not len(mappings) or bool(mappings["LazyFree"].notna().any())
 
 
 def claims_of(
     memstats: pd.Series, work_buffers: int, sources: Mapping[str, str]
 ) -> list[tuple[str, int, str]]:
-    """Return the arenas' memory that Go reserved and has not released, by part."""
+    """Return by part the arenas' memory that Go has reserved and not released: bytes and source."""
     allocated, in_use, idle, released, stacks = (int(memstats[name]) for name in _HEAP_FIELDS)
     sizes = (allocated, in_use - allocated, idle - released, stacks + work_buffers)
     more = ("", "", "", " + GC work buffers" if work_buffers else "")
@@ -370,5 +370,5 @@ def claims_of(
 
 
 def has_heap_fields(memstats: pd.Series) -> bool:
-    """Return whether a MemStats row has everything that the ledger needs."""
+    """Return whether a MemStats row has all fields that the ledger needs."""
     return not any(is_unknown(memstats[name]) for name in _HEAP_FIELDS)

@@ -1,10 +1,10 @@
 """Which part of RSS changed between two ledgers, and what kind of change was it?
 
 Two ledgers are subtracted part by part, so the changes add up to the change in RSS. The parts
-belong to a few layers, and the verdict names the layer that moved RSS: the program's allocation,
+belong to a few layers, and the verdict names the layer that changed RSS: the program's allocation,
 the memory the runtime keeps, residency, or non-Go memory. If only one side has a part, the change
-of that part is unknown. A verdict that needs it is unknown, too. Sentences about a change come from
-the account, which has bounds where a ledger has a gap.
+of that part is unknown. A verdict that needs an unknown change is unknown, too. Sentences about a
+change come from the account, which has bounds where a ledger has a gap.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class LedgerChange:
     """The change between two ledgers.
 
     Attributes:
-        rss_change_bytes: RSS after minus RSS before; None if one of them is unknown.
+        rss_change_bytes: RSS after minus RSS before; None if either is unknown.
         parts: A row per part of either side; see `PART_CHANGES`. `change_bytes` adds up to
             `rss_change_bytes` if both sides have the same parts.
-        verdict: `unchanged`, `shifted` (layers changed, RSS did not), the layer that explains
-            more than half of the change of RSS, `mixed` if none does, `undivided` or `unknown`.
+        verdict: `unchanged`, `shifted` (layers changed, RSS did not), the layer that explains more
+            than half of the change of RSS, `mixed` if no layer does, `undivided` or `unknown`.
     """
 
     rss_change_bytes: int | None
@@ -83,8 +83,8 @@ def change_ledger(
 ) -> LedgerChange:
     """Return the change of each part between two ledgers, and the verdict.
 
-    Parts that a side would list if it had any are `zero_where_absent`, not unknown: for example
-    every kind of mapping, if both sides have smaps.
+    `zero_where_absent` names the parts that count as 0, not as unknown, if a side does not list
+    them: for example every kind of mapping, if both sides have smaps.
     """
     sizes = _aligned(before, after, zero_where_absent)
     moved = _by_layer(sizes)

@@ -2,7 +2,7 @@
 
 RSS can reach its worst case without any further allocation: all memory that the runtime has mapped
 and not released becomes resident (written, zeroed, or put into huge pages), and everything else
-stays as it is. Source: the runtime's mgcscavenge.go. `cgroup` covers the charge of a cgroup.
+stays as it is. Source: the runtime's mgcscavenge.go. For the charge of a cgroup, see `cgroup`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def worst_case_rss(
 ) -> WorstCase | None:
     """Add up the memory that Go has mapped, and the present size of everything else.
 
-    None without RSS or MemStats. Without smaps, non-Go memory can take the place of memory that Go
+    None without RSS or MemStats. Without smaps, non-Go memory in RSS can hide Go memory that was
     never touched, so the result is a lower bound of the worst case.
     """
     if rss_bytes is None or memstats is None or pd.isna(memstats["HeapReleased"]):
@@ -114,7 +114,7 @@ class AddressSpace:
 def address_space_use(
     limits: Mapping[str, int | None], mappings: pd.DataFrame | None
 ) -> AddressSpace | None:
-    """Return the remaining address space, with limits as named by the kernel; None without a limit.
+    """Return the use of the address space; `limits` have the kernel's names. None without a limit.
 
     Go reserves far more address space than it uses, and the limit counts all of it.
     """
@@ -144,10 +144,10 @@ class TimeToLimit:
 
 
 def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> TimeToLimit | None:
-    """Extend the line through the snapshots to the limit; None for under three different times.
+    """Extend the line through the snapshots to the limit; None for fewer than three times.
 
-    The interval is Student's, of a least-squares slope. It covers scatter around a line, not growth
-    that is not linear; see `TimeToLimit.goes_on`.
+    The slope is the least-squares slope, with Student's interval. The interval covers scatter
+    around a line, but not growth that is not linear; see `TimeToLimit.goes_on`.
     """
     known = seconds.notna() & sizes.notna()
     x = seconds[known].to_numpy(float)
@@ -180,13 +180,14 @@ def _reach(left: float, slope: float) -> float:
 
 @dataclass(frozen=True)
 class LimitAdvice:
-    """A recommended GOMEMLIMIT, and its arithmetic.
+    """A recommended GOMEMLIMIT, and how it was computed.
 
     Attributes:
         gomemlimit_bytes: The recommendation, in whole MiB; None if nothing is left for Go.
         needed_bytes: Memory that Go cannot release now, without idle heap; its whole resident
             memory if the heap is not broken down.
-        enough: Whether it exceeds `needed_bytes`; below that, the GC would run all the time.
+        enough: Whether the recommendation exceeds `needed_bytes`; if not, the GC would run all the
+            time.
         steps: The arithmetic, see `LIMIT_STEPS`; adds up to the recommendation.
         note: Caveats.
     """
@@ -205,7 +206,7 @@ def advise_gomemlimit(
     cgroup: CgroupUse | None = None,
     limit_source: str = "memory.max",
 ) -> LimitAdvice:
-    """Subtract measured non-Go memory, and a margin, from the container's limit."""
+    """Recommend a GOMEMLIMIT: the container's limit minus measured non-Go memory and a margin."""
     sizes = parts.groupby("part")["bytes"].sum()
     go = int(sizes.reindex(GO_PARTS).fillna(0).sum())
     is_divided = bool(sizes.index.isin(HEAP_IN_USE).any())

@@ -1,8 +1,8 @@
 """Which process of a pasted table does the capture show, and what does the table say about it?
 
-A process killed by the OOM killer comes first, then one identified by a PID or a name in the
-capture. Otherwise the largest is taken, and the output says so. Processes are never added up,
-because they share pages.
+A process killed by the OOM killer comes first, then a process identified by a PID or a name in the
+capture. Otherwise the largest process is taken, and the output says so. Processes are never added
+up, because they share pages.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Listed:
         file_bytes: File pages in RSS; None if unknown.
         shmem_bytes: Shared memory in RSS; None if unknown.
         shared_bytes: Files and shared memory in RSS (SHR in top); None if unknown.
-        limit_bytes: The limit of its cgroup; None if there is none, or if unknown.
+        limit_bytes: The limit of the cgroup; None if there is no limit, or if unknown.
         killed_in: What was full when the OOM killer killed it: `cgroup`, `machine`; or empty.
-        kills: How many times the OOM killer killed a process of this program, in the table.
+        kills: How many times the OOM killer killed this program, according to the table.
         kill_seconds: From the first of these kills to the last; None without times.
         others: How many other processes or containers the table has.
         is_largest: Whether it was chosen as the largest of several.
@@ -64,7 +64,7 @@ class Listed:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether the rounding is visible in three digits."""
+        """Whether sizes are rounded so much that three digits show it."""
         size = self.rss_bytes or self.working_set_bytes or 0
         return self.step_bytes > COARSE * size
 
@@ -74,8 +74,8 @@ def listed_process(
 ) -> Listed | None:
     """Return the process to report, from the last reading; None if no row has a size.
 
-    `pid` and `names` (of programs) come from the rest of the capture. If they come from a table of
-    `tool`, another table of that tool without this PID shows other processes.
+    `pid` and `names` (of programs) come from the rest of the capture. If they come from another
+    table of the same `tool`, a table without the PID shows other processes, and the result is None.
     """
     last = rows[rows["reading"] == rows["reading"].max()]
     listed = list(rows_of(last))

@@ -1,11 +1,12 @@
 """How large is the live heap over time, without garbage, and does it grow?
 
 HeapAlloc is the live heap plus garbage that no collection has found yet, so it rises and falls with
-every cycle. The marked heap does not. The log prints it for each collection, runtime/metrics has it
-for the last one (`/gc/heap/live:bytes`, since Go 1.21), and it follows from the next goal (NextGC
-is GOGC per cent higher). Each mark is dated to its collection, LastGC, and not to the time of
-reading. Two snapshots without a collection in between show the same mark. If fewer than three marks
-are known, heap profiles add more: each shows what a collection found.
+every cycle. The mark, which is what a collection marked, does not. The log prints the mark of each
+collection, runtime/metrics has that of the last collection (`/gc/heap/live:bytes`, since Go 1.21),
+and it can be computed from the next goal (NextGC is GOGC per cent higher). A mark is dated to its
+collection, LastGC, and not to the time of reading. Two snapshots without a collection in between
+show the same mark. If fewer than three marks are known, heap profiles add further readings: each
+profile shows what a collection found.
 
 HeapAlloc is an upper bound of the live heap after the last mark.
 """
@@ -39,7 +40,7 @@ DEFAULT_GOGC = 1.0
 
 @dataclass(frozen=True)
 class Marks:
-    """What the collections of one process marked, from its log."""
+    """What each collection of one process marked, from a log."""
 
     seconds: FloatArray  # start of each, on the log's own clock
     live_bytes: FloatArray  # live heap marked by each
@@ -49,7 +50,7 @@ class Marks:
 
 @dataclass(frozen=True)
 class InUse:
-    """In-use memory of a heap profile: what an earlier collection found."""
+    """In-use memory of a heap profile: what an earlier collection found live."""
 
     seconds: float  # when it was first shown
     until_seconds: float  # when it was last shown
@@ -73,9 +74,9 @@ class LiveHeap:
     def rise(self) -> Rise | None:
         """The rise over time; None for fewer than two readings.
 
-        If the level leaves its baseline several times, the less steady of two rises: that of all
-        readings, or of those at the baseline. If recording ends during an excursion, the last
-        reading proves nothing.
+        If the level leaves its baseline several times, it is the less steady of two rises: the rise
+        of all readings, and the rise of the readings at the baseline. If the recording ends during
+        an excursion, the last reading proves nothing.
         """
         whole, base = self.level.rise, at_base(self.level).rise
         if whole is None or base is None:
@@ -84,12 +85,12 @@ class LiveHeap:
 
     @property
     def rises_between_bursts(self) -> bool:
-        """Whether `rise` is that of the baseline, without bursts."""
+        """Whether `rise` is the rise of the baseline, without bursts."""
         return self.rise is not None and self.rise is not self.level.rise
 
     @property
     def burst_at_end(self) -> float | None:
-        """The last reading if it is in a burst, which `rise` leaves out; else None."""
+        """The last reading if it is in a burst that `rise` leaves out; else None."""
         ends_in_one = at_base(self.level).seconds[-1] < self.level.seconds[-1]
         return float(self.level.values[-1]) if self.rises_between_bursts and ends_in_one else None
 
@@ -97,8 +98,8 @@ class LiveHeap:
     def grown_to_the_end(self) -> float:
         """The growth over the whole capture, as far as readings and HeapAlloc show it.
 
-        Marks are dated to collections. Before the first and after the last, a rising level is
-        extended at its rate, at most to HeapAlloc. 0 without two readings.
+        Marks are dated to collections. Before the first mark and after the last, a rising level is
+        extended at its rate, at the end at most to HeapAlloc. 0 without two readings.
         """
         rise, level = self.rise, self.level
         if rise is None:
@@ -123,9 +124,9 @@ def live_heap(
     `stats` has a row per snapshot with MemStats, in order: `seconds` (time of reading), `LastGC`
     (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc`, `live_bytes`
     (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, if stacks count for the goal); missing
-    where unknown. Marks are from the log. Profiles are from one process, without those that repeat
-    the previous one. GOGC is a fraction, infinite if goals do not depend on marks; `gogc_bounds`
-    are used if only bounds are known.
+    where unknown. `marks` are from the log. `profiles` are of one process, without profiles that
+    repeat the previous one. `gogc` is a fraction (1.0 for 100), infinite if goals do not depend on
+    marks; `gogc_bounds` are used if only bounds are known.
     """
     stats = of_last_process(stats)
     evidence = _Evidence(stats, marks, tuple(profiles), gogc, gogc_bounds or (gogc, gogc))
@@ -136,7 +137,7 @@ def live_heap(
 
 
 def of_last_process(stats: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows since NumGC last fell, when the process was replaced."""
+    """Return the rows since NumGC last fell: a fall means a new process."""
     began = np.flatnonzero(stats["NumGC"].diff().to_numpy(np.float64) < 0)
     return stats.iloc[int(began[-1]) :] if len(began) else stats
 

@@ -31,12 +31,12 @@ class Logged:
 
     @property
     def rss_bytes(self) -> int | None:
-        """RSS; None if it is not logged."""
+        """RSS; None if the line does not have it."""
         return self.sizes.get("rss")
 
     @property
     def go_claims(self) -> tuple[int, int, int] | None:
-        """Objects, idle heap, and the rest of Go's memory; None unless the line has all three."""
+        """Bytes of objects, idle heap, and other Go memory; None unless the line has all three."""
         known = [self.sizes.get(name) for name in ("go_alloc", "go_idle", "go_total")]
         alloc, idle, total = known
         if alloc is None or idle is None or total is None:
@@ -45,7 +45,7 @@ class Logged:
 
 
 def logged_reading(rows: pd.DataFrame) -> Logged | None:
-    """Return the last reading of a log; None without any."""
+    """Return the last reading in a log; None if there are no readings."""
     if not len(rows):
         return None
     (row,) = rows_of(rows.iloc[-1:])

@@ -1,4 +1,4 @@
-"""Which mappings hold resident non-Go memory, in the terms of a Go programmer?"""
+"""Which mappings have resident non-Go memory, in the terms of a Go programmer?"""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _FRAME_OF_KIND = {"native-heap": C_HEAP, "thread-stack": THREADS, "anonymous-oth
 def mapped_parts(
     mappings: pd.DataFrame, is_malloced: pd.Series, is_shared_anonymous: pd.Series
 ) -> dict[str, list[tuple[Path, int]]]:
-    """Return resident bytes of mappings by group and name, for non-Go groups.
+    """Return the resident bytes of non-Go mappings, by group and name.
 
-    Mappings are classified; the two series flag those that are most likely malloc's large blocks,
-    and those that are shared memory without a file.
+    `mappings` are classified. The two masks say which mappings are most likely large blocks of
+    malloc, and which are shared memory without a file.
     """
     sizes: dict[str, dict[Path, int]] = defaultdict(lambda: defaultdict(int))
     resident = mappings["Rss"].fillna(0).astype("int64").tolist()

@@ -1,8 +1,8 @@
-"""What do a snapshot's files prove about each group of memory, and what do its neighbours imply?
+"""What do a snapshot's files prove about each group of memory, and what do other snapshots imply?
 
-With smaps and MemStats, a group is known to the byte. With fewer files, it has bounds. The touched
-share of Go's reserved memory, taken from the nearest snapshots that show it, makes the bounds
-narrower.
+With smaps and MemStats, a group is known to the byte. With fewer files, it has bounds. The bounds
+are narrower if the nearest snapshots show which share of Go's reserved memory was touched: this
+share is then assumed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PRESUMED = "the share of Go's reserved memory that was never touched is as in mo
 
 @dataclass(frozen=True)
 class Reading:
-    """The memory data of one snapshot."""
+    """The memory data in one snapshot's files."""
 
     moment: str  # its name
     seconds: float | None = None  # its time on the capture's clock; None if unknown
@@ -72,12 +72,12 @@ class Reading:
 
     @cached_property
     def divides(self) -> bool:
-        """Whether it shows how much of Go's reserved memory is resident."""
+        """Whether the snapshot shows how much of Go's reserved memory is resident."""
         return self.resident is not None and bool(self.reserved) and self.is_one_state
 
     @property
     def reserved_heap_bytes(self) -> int:
-        """Memory reserved by Go in its arenas and not released."""
+        """Bytes that Go has reserved in its arenas and not released."""
         return sum(size for group, size in self.reserved.items() if group in _CLAIMED_HEAP)
 
 
@@ -86,7 +86,7 @@ _CLAIMED_HEAP = (OBJECTS, FREE, STACKS)
 
 
 def nearest_that_divide(readings: Sequence[Reading], place: int) -> list[Reading]:
-    """Return the nearest snapshots on either side that show what was touched."""
+    """Return the nearest snapshots on either side that show which reserved memory was touched."""
     before = next((reading for reading in reversed(readings[:place]) if reading.divides), None)
     after = next((reading for reading in readings[place + 1 :] if reading.divides), None)
     return [reading for reading in (before, after) if reading is not None]
@@ -95,7 +95,10 @@ def nearest_that_divide(readings: Sequence[Reading], place: int) -> list[Reading
 def with_objects(
     parts: Mapping[str, Interval], objects: Interval, reserved: int, live_bytes: int | None
 ) -> Bounds:
-    """Add objects as live heap and garbage, as far as the last collection's mark divides them."""
+    """Add objects to the parts, as live heap and garbage with bounds.
+
+    `live_bytes` is what the last collection marked; if None, the bounds of both are wide.
+    """
     live = Interval(0, reserved)
     garbage = Interval(0, reserved)
     if live_bytes is not None:
@@ -108,7 +111,7 @@ def with_objects(
 
 
 def certain_bounds(reading: Reading) -> Bounds:
-    """Return the bounds proved by a snapshot's files."""
+    """Return the bounds that a snapshot's files prove."""
     whole = Interval.exactly(reading.rss_bytes or 0)
     if reading.resident is not None:
         return _by_mappings(reading, reading.resident, whole)
@@ -159,7 +162,7 @@ def _touched(reserved: int, untouched: int) -> Interval:
 
 
 def likely_bounds(reading: Reading, near: Sequence[Reading], certain: Bounds) -> tuple[Bounds, str]:
-    """Return bounds that hold in 95 % of cases, and their assumption."""
+    """Return bounds that hold in 95 % of cases, and the assumption behind them."""
     if reading.resident is not None:
         return _freely(reading, certain), ""
     if not reading.reserved:

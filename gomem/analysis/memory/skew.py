@@ -1,11 +1,12 @@
 """Do MemStats and the kernel's files show the same state, or did a GC run in between?
 
 The ledger subtracts numbers of one source from numbers of the other. A collection between the two
-readings moves memory from objects to idle spans, and from idle to released, while RSS shows the
-state at the other reading. MemStats identifies its last collection by number and by wall clock
-(`NumGC`, `LastGC`). A gctrace log has every collection since the start. A collection that appears
-in both ties the log to the wall clock, to a millisecond. So the collections between two readings
-can be counted: exactly, by number, for MemStats; by the clock for the kernel's files.
+readings moves memory from objects to idle spans, and from idle to released, while RSS still shows
+the other state. MemStats identifies its last collection by number and by wall clock (`NumGC`,
+`LastGC`). A gctrace log has every collection since the start. A collection that appears in both
+relates the log's clock to the wall clock, to within a millisecond. So the collections between two
+readings can be counted: MemStats is placed among them exactly, by number; the kernel's files are
+placed by the clock.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TOTAL_CYCLES = "/gc/cycles/total:gc-cycles"
 
 @dataclass(frozen=True)
 class Skew:
-    """The distance between MemStats and the mappings of one snapshot."""
+    """How far MemStats and the mappings of one snapshot are apart."""
 
     seconds: float | None = None  # between MemStats and the mappings; None if a time is unknown
     collections: int | None = None  # that ended in between; None if they cannot be counted
@@ -33,7 +34,7 @@ class Skew:
 
     @property
     def crosses_a_collection(self) -> bool:
-        """Whether a GC certainly ran between the two."""
+        """Whether a GC certainly ran between MemStats and the mappings."""
         return bool(self.collections)
 
 
@@ -65,7 +66,7 @@ def measure_skew(
 def counted_skew(
     memstats_time: pd.Timestamp | None, kernel_time: pd.Timestamp | None, collections: int
 ) -> Skew:
-    """Return the skew of a snapshot with NumGC read before and after the kernel's files."""
+    """Return the skew of a snapshot whose manifest counts the collections in between."""
     source = "NumGC before and after, in gomem.json"
     return Skew(_seconds(memstats_time, kernel_time), collections, source)
 
@@ -113,8 +114,8 @@ def collection_ends(
 ) -> pd.Series | None:
     """Return the wall-clock end of each collection of a log, by number; None if unknown.
 
-    The log is related to the wall clock by any MemStats row of the same process or, if the log ends
-    earlier, by one of the pauses in MemStats.
+    Any MemStats row of the same process relates the log to the wall clock; if the log ends before,
+    one of the pauses in MemStats does.
     """
     if cycles["number"].duplicated().any():
         return None  # two runs in one log: a dump could belong to either

@@ -3,8 +3,8 @@
 The sources are the kernel's totals, the finest first. smaps_rollup has anonymous memory and
 LazyFree. status separates files from shared memory. statm counts pages without saying how large a
 page is. A page of Prometheus metrics has only RSS. A cgroup has the sum over its processes. Facts
-come from the kernel's proc.rst and cgroup-v2.rst. If a ledger has mappings, these totals only serve
-as checks.
+come from the kernel's proc.rst and cgroup-v2.rst. If a ledger has mappings, these totals are only
+used as checks.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ROUNDING = 64 << 10  # VmRSS is counted per CPU, so it agrees within this
 
 @dataclass(frozen=True)
 class ResidentTotals:
-    """The kernel's totals for one process."""
+    """RSS of one process and its largest parts, without mappings."""
 
     rss_bytes: int  # RSS
     source: str  # the source of that number
@@ -74,7 +74,7 @@ def resident_totals(
 ) -> ResidentTotals | None:
     """Return the most detailed totals; None if RSS is unknown.
 
-    statm is in pages, of `USUAL_PAGE_BYTES` unless another file has their size. `scraped` are the
+    statm counts pages, of `USUAL_PAGE_BYTES` if no other file has the page size. `scraped` are the
     process's Prometheus metrics, `listed` its row in ps and similar tools, `logged` the program's
     own log lines.
     """
@@ -176,7 +176,7 @@ def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
 
 
 def fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:
-    """Return whether the arenas in smaps match MemStats; true if that cannot be checked."""
+    """Return whether the arenas in smaps match MemStats; true if they cannot be compared."""
     if classified is None or memstats is None:
         return True
     frame = classified.mappings
@@ -203,7 +203,7 @@ def checks_of(
 
 
 def disagreements(checks: pd.DataFrame) -> list[str]:
-    """Return notes on totals that differ by more than per-CPU counting explains."""
+    """Return notes on totals that differ by more than the kernel's per-CPU counting explains."""
     return [
         text(
             "{} is {} {} the sum of smaps: the files were read at different times, or one is cut",
@@ -217,7 +217,7 @@ def disagreements(checks: pd.DataFrame) -> list[str]:
 
 
 def skew_notes(skew_seconds: float | None, collections: int | None) -> list[str]:
-    """Return notes on MemStats and smaps that were read apart."""
+    """Return notes on MemStats and smaps that were measured at different times."""
     if not collections and (skew_seconds is None or skew_seconds < 1):
         return []
     seconds = text(" {}", Seconds(skew_seconds)) if skew_seconds is not None else ""

@@ -6,10 +6,10 @@ start and never resets them. The difference of two profiles therefore has every 
 even one that lasted a millisecond. So this module compares alloc_* as differences and inuse_* as
 levels, never the other way round.
 
-A profile shows the allocation up to the collection before the last. Without a collection between
+A profile shows the allocations up to the collection before the last. Without a collection between
 two profiles, the second repeats the first, and the interval extends to the next profile with new
-data. The later profile can also include allocation that the earlier one still missed, above all if
-the program forced a collection before it. So the usual amount is also given for the longest time
+data. The later profile can also include allocations from before the earlier profile, above all if
+the program forced a collection in between. So the usual amount is also given for the longest time
 that an interval can cover (see `analysis.profiles.published`).
 """
 
@@ -66,7 +66,7 @@ MIN_OBJECT = MIB
 
 @dataclass(frozen=True, repr=False)
 class Spike(Answer):
-    """One interval between two profiles, and what was allocated in it."""
+    """An interval between two profiles, and what was allocated in the interval."""
 
     before: str  # snapshot of the earlier profile
     after: str  # snapshot of the later profile
@@ -85,25 +85,25 @@ class Spike(Answer):
 
     @property
     def extra_bytes(self) -> float:
-        """Allocated bytes beyond the usual."""
+        """Bytes allocated beyond the usual amount."""
         return self.allocated_bytes - self.usual_bytes
 
     @property
     def beyond_lag_bytes(self) -> float:
-        """Allocated bytes beyond the usual for the longest time that the interval can cover."""
+        """Bytes allocated beyond the usual amount, if the interval is as long as it can be."""
         return self.allocated_bytes - self.usual_at_most_bytes
 
     @property
     def kept_bytes(self) -> float:
-        """The growth of in-use memory over the interval."""
+        """Bytes by which in-use memory grew over the interval."""
         return float(self.in_use.sites["after"].sum() - self.in_use.sites["before"].sum())
 
 
 def intervals_of(profiles: Mapping[str, Profile]) -> pd.DataFrame:
-    """Return the allocation between consecutive heap profiles of one process with new data.
+    """Return what was allocated between consecutive heap profiles of a process that have new data.
 
-    Profiles without a time or without allocation counts are left out. If the count falls, a new
-    process began, and there is no interval.
+    Profiles without a time or without allocation counts are left out. If a count falls, a new
+    process began, and the two profiles have no interval.
     """
     rows = []
     for old, new in pairwise(counting(profiles).news):
@@ -122,12 +122,12 @@ def find_spike(
     at: str | pd.Timestamp | None = None,
     granularity: str = "functions",
 ) -> Spike | None:
-    """Compare the profile of a spike with its predecessor; None without two profiles.
+    """Compare the profile after a spike with the profile before; None without two profiles.
 
-    `at` selects the first profile at or after a snapshot or time, which counts the allocations
-    until then, or else the last profile. By default, the interval with most allocation beyond the
-    usual is selected. For granularity see `Profile.top`. Raises KeyError if there is no such
-    snapshot.
+    `at` is a snapshot or a time: it selects the first profile from then on, which counts the
+    allocations until then, or else the last profile. If None, the interval with most allocation
+    beyond the usual is selected. For `granularity` see `Profile.top`. Raises KeyError if there is
+    no such snapshot.
     """
     intervals = intervals_of(profiles)
     if intervals.empty:
@@ -229,10 +229,11 @@ class LargeObject:
 def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
     """Return the largest object of each interval between two heap profiles with new data.
 
-    A buffer that lives between two profiles is in use in neither. But allocations are counted from
-    the program's start, all objects of one sample have one size, and an object much larger than the
-    sampling interval is always sampled. So the difference of two profiles shows it, in addition to
-    what was in use. Profiles without allocation counts are left out.
+    A buffer that is allocated and freed between two profiles is in use in neither. But allocations
+    are counted from the program's start, all objects of one sample have one size, and an object
+    much larger than the sampling interval is always sampled. So the difference of two profiles
+    shows the buffer, which was in memory in addition to what the profiles have in use. Profiles
+    without allocation counts are left out.
     """
     with_objects = {
         m: profile for m, profile in profiles.items() if OBJECTS in profile.sample_type_names

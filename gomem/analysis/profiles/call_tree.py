@@ -1,8 +1,9 @@
-"""Through which calls does a profile's weight flow? A tree of stacks, for one or two profiles.
+"""Which calls lead to what a profile counts? A tree of stacks, for one or two profiles.
 
-A frame is a function reached through one chain of calls. It has its own allocation and the
-allocation below it. For two profiles the tree is the union: it has every frame of either, as wide
-as the larger of the two. So a frame that disappeared keeps its place and stays visible.
+A frame is a function reached through one chain of calls. A frame has a value of its own, and a
+total that includes its callees. For two profiles, the tree has every frame of either profile, as
+wide as in the profile where it is larger. So a frame that disappeared keeps its place and stays
+visible.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class CallTree:
-    """The frames of one profile, or of two."""
+    """The frames of a profile, or of a profile and its base."""
 
     sample_type: str  # the sample type of the values
     unit: str  # its unit, as the profile declares it
@@ -68,9 +69,9 @@ def call_tree(
 ) -> CallTree:
     """Merge the stacks of a profile of any kind, and of a base if given, into a tree.
 
-    Frames narrower than a share of the whole are left out; the share is doubled until at most
-    `MAX_FRAMES` remain. Frames deeper than `most_depth` are left out too. Raises ValueError if a
-    profile does not have the sample type.
+    Frames narrower than `least_width`, a share of the whole, are left out; the share is doubled
+    until at most `MAX_FRAMES` frames remain. Frames deeper than `most_depth` are left out, too.
+    Raises ValueError if a profile does not have the sample type.
     """
     chosen = profile.sample_type(sample_type)
     sides = [
@@ -276,10 +277,11 @@ class _Cumulated:
 
 
 def flame_layout(parent: IntArray, depth: IntArray, width: FloatArray) -> dict[str, FloatArray]:
-    """Place each frame below its caller (-1 for frame 0, the whole), the widest callee first.
+    """Place each frame below its caller, the widest callee first.
 
-    Callees together are at most as wide as their caller. `start` and `width` are fractions of the
-    whole; `order` lists the frames' numbers, each caller before its callees.
+    The caller of frame 0, the whole, is -1. Callees together are at most as wide as their caller.
+    `start` and `width` are fractions of the whole; `order` lists the frames' numbers, each caller
+    before its callees.
     """
     calls: list[list[int]] = [[] for _ in width]
     for frame in np.argsort(-width, kind="stable").tolist():

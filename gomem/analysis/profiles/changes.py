@@ -1,10 +1,11 @@
 """Which allocation sites changed between two profiles by more than sampling error?
 
-A site can have two names, if it was renamed or moved between two builds.
+A site has two names if it was renamed or moved between two builds.
 
-A rename is literal, `OLD=NEW`: a function, a type or a package path, with everything inside it. It
-applies to function names that equal OLD, or that begin with OLD followed by a character that is not
-part of an identifier. So `main.handle` also renames `main.handle.func1`, but not `main.handleAll`.
+A rename is literal, `OLD=NEW`: a function, a type or a package path, with everything inside. A
+rename applies to function names that equal OLD, or that begin with OLD followed by a character that
+is not part of an identifier. So `main.handle` also renames `main.handle.func1`, but not
+`main.handleAll`.
 """
 
 from __future__ import annotations
@@ -50,17 +51,17 @@ def compare_sites(
     before_unseen_high: float | pd.Series = 0.0,
     after_unseen_high: float | pd.Series = 0.0,
 ) -> pd.DataFrame:
-    """Compare the flat values of two sampled profiles, site by site; the largest change first.
+    """Compare the flat values of two sampled profiles by site, the largest change first.
 
     A side has the columns `function` (unique), `flat`, `flat_low`, `flat_high`; for the rows see
-    `SITES`. The interval of a difference is computed from the intervals of its two terms, which
-    need not be symmetric (Zou and Donner 2008). If a site's interval includes 0, the site might not
-    have changed.
+    `SITES`. The interval of a difference is computed from the intervals of the two values, which
+    need not be symmetric (Zou and Donner 2008). If the interval of a site's difference includes 0,
+    the site might not have changed.
 
     `before_unseen_high` and `after_unseen_high` bound sites that a profile does not show: the upper
     end of the 95 % interval of a count of 0, which is 3.7 samples, in the profile's unit; 0 for a
-    profile that counts everything. They are one number, or one per function. Raises ValueError if a
-    function occurs twice in one profile.
+    profile that counts everything. Each is one number, or one number per function. Raises
+    ValueError if a function occurs twice in one profile.
     """
     return compare_site_runs([before], [after], [before_unseen_high], [after_unseen_high])
 
@@ -71,11 +72,11 @@ def compare_site_runs(
     before_unseen_high: Sequence[float | pd.Series],
     after_unseen_high: Sequence[float | pd.Series],
 ) -> pd.DataFrame:
-    """Compare several profiles per side like `compare_sites` does one: the mean of each, by site.
+    """Compare several profiles per side by site, as `compare_sites` does two profiles.
 
-    Samples of different runs are independent, so the interval of a mean is computed from those of
-    its terms, like that of a difference. It covers only sampling noise, not other variation between
-    runs.
+    The value of a side is the mean over its profiles. Samples of different runs are independent, so
+    the interval of a mean is computed from the intervals of the values, like that of a difference.
+    That interval covers only sampling noise, not other variation between runs.
     """
     old, new = ([run.set_index("function")[FLAT] for run in side] for side in (before, after))
     functions = _union([*old, *new])
@@ -125,9 +126,10 @@ def profile_changes(
 ) -> SiteChanges:
     """Find what changed between two profiles by more than sampling error.
 
-    If both are from one process, the later alloc_* includes the earlier one, and the difference is
-    a sample by itself: more precise than that of two runs. Raises ValueError if a profile does not
-    have the sample type (by default that of `after`), or if the granularity is unknown.
+    If both profiles are from one process, the later alloc_* includes the earlier alloc_*, and the
+    difference is a sample itself: it is more precise than a difference of two runs. Raises
+    ValueError if a profile does not have the sample type (by default that of `after`), or if the
+    granularity is unknown.
     """
     chosen = after.sample_type(sample_type)
     old, new = (_measure(profile, chosen.type, granularity, cum=cum) for profile in (before, after))
@@ -147,10 +149,10 @@ def profile_changes(
 def unseen_high(
     rate_bytes: float | None, object_bytes: pd.Series | None = None
 ) -> float | pd.Series:
-    """Return an upper bound for sites that a profile with a sampling rate does not show; or NaN.
+    """Return an upper bound, in bytes, for a site that a sampled profile does not show.
 
-    With the mean object size by function, the bound is in objects instead of bytes; if that is 0 or
-    unknown, so is the bound.
+    NaN if the sampling rate is unknown. With the mean object size by function, the bound is in
+    objects, and unknown where the size is 0 or unknown.
     """
     unseen_bytes = UNSEEN_SIGHTINGS * (np.nan if rate_bytes is None else rate_bytes)
     if object_bytes is None:
@@ -208,7 +210,7 @@ class Measured:
     note: str  # why there are no intervals
 
     def frame(self) -> pd.DataFrame:
-        """Return the input of `compare_sites`: functions that are not 0, with their intervals."""
+        """Return a side for `compare_sites`: functions whose value is not 0, with intervals."""
         low = high = self.value if self.is_exact else np.full(len(self.value), np.nan)
         if self.sampling is not None:
             low, high = interval(self.value, self.sampling)
@@ -216,7 +218,7 @@ class Measured:
         return pd.DataFrame({**columns, "flat_high": high})[self.value != 0]
 
     def at(self, functions: pd.Index) -> Measured:
-        """Return the values of other functions; 0 for those that are absent."""
+        """Return the values of these functions; 0 for a function that the profile does not have."""
         place = self.functions.get_indexer(functions)
 
         def aligned(part: FloatArray) -> FloatArray:
@@ -243,7 +245,7 @@ def measured(
     names: NDArray[np.object_],
     by_name: Callable[[FloatArray], FloatArray],
 ) -> Measured:
-    """Sum the values of a profile by unique names, with their sampling data."""
+    """Sum a profile's values by name, with the sampling data of each sum."""
     sampling = sampling_of(profile, sample_type)
     value = by_name(profile.values(sample_type).astype(np.float64))
     exact, functions = is_exact(profile), pd.Index(names, dtype=object)
@@ -260,7 +262,7 @@ def sampled_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the 95 % interval of sums of a profile's values; NaN if the sampling is unknown.
 
-    `summed` computes the sampling data of each sum from those of each sample.
+    `summed` computes the sampling data of the sums from the sampling data of the samples.
     """
     sampling = sampling_of(profile, sample_type)
     if isinstance(sampling, str):
@@ -296,7 +298,10 @@ def _grown(old: Measured, new: Measured, unseen: float | pd.Series) -> pd.DataFr
 def unseen_in(
     profile: Profile, other: Profile, sample_type: str, granularity: str = "functions"
 ) -> float | pd.Series:
-    """Return an upper bound for sites absent from a profile; for objects, by the other's sizes."""
+    """Return an upper bound for a site that a profile does not show.
+
+    For object counts, the bound depends on the object sizes in the other profile.
+    """
     if is_exact(profile):
         return 0.0
     word, _, what = sample_type.partition("_")
@@ -328,7 +333,7 @@ class Rename:
         return f"{self.old}={self.new}"
 
     def applied(self, name: str) -> str:
-        """Return the new name of a function, or the same name if it does not apply."""
+        """Return the new name of a function, or the same name if the rename does not apply."""
         rest = name.removeprefix(self.old)
         if not name.startswith(self.old) or (_is_word(self.old[-1]) and _is_word(rest[:1])):
             return name
@@ -336,7 +341,7 @@ class Rename:
 
 
 def rename_of(rename: str) -> Rename:
-    """Parse a rename; raises CaptureError, with an example, if it is not one."""
+    """Parse `OLD=NEW`; raises CaptureError, with an example, for any other text."""
     old, equals, new = rename.partition("=")
     if not (old and equals and new):
         what = "rename {}: wanted OLD=NEW, such as main.handle=main.serve"

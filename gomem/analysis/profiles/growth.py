@@ -1,18 +1,19 @@
 """What grows over a series of profiles, how fast, in what shape, and which stacks are one leak?
 
-Memory in use is a level and has a slope. Allocated memory grows in every healthy program, so only
-the additions between two profiles are informative. `series_of` therefore gives levels of inuse_*
-and additions of alloc_*, and `growth` takes only levels.
+Memory in use is a level and has a slope. Memory allocated since the start grows in every healthy
+program, so only what was added between two profiles says anything. `series_of` therefore returns
+levels for inuse_* and additions for alloc_*, and `growth` takes only levels.
 
 The slope is the Theil–Sen estimate: the median of the slopes between all pairs of snapshots, which
-a few outliers cannot move. Its interval is Sen's rank interval, widened by the sampling error. The
-sampled objects behind a slow leak are few, and all profiles sample the same ones. So neighbouring
-profiles agree with each other, however far they are from the true value.
+a few outliers cannot move. Its interval is Sen's rank interval, widened by the sampling error. Few
+sampled objects belong to a slow leak, and every profile has the same ones. So neighbouring profiles
+agree with each other, however far all are from the true value.
 
-Collections renew a heap profile. A profile that repeats its predecessor has no new data. It would
-make the result look more certain than it is, so it is excluded. A profile that another follows at
-once is also excluded (see `analysis.profiles.published`). With rare collections, a profile shows an
-old state. A rise between two profiles is called a step only after this lag is taken into account.
+Collections renew a heap profile. A profile that repeats the previous one has no new data. Such a
+profile would make the result look more certain than it is, so it is left out. A profile is also
+left out if another follows at once (see `analysis.profiles.published`). With rare collections, a
+profile shows an old state. A rise between two profiles is called a step only after this lag is
+taken into account.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ OWN_FRAMES = 3  # innermost frames in which stacks of one leak can differ
 
 @dataclass(frozen=True, repr=False)
 class Series(Answer):
-    """The values of each stack over the profiles of one process."""
+    """The value of each stack in the profiles of one process."""
 
     sample_type: str  # such as `inuse_space`
     unit: str  # its unit, as the profiles declare it
@@ -88,15 +89,16 @@ class Series(Answer):
 
     @property
     def totals(self) -> pd.Series:
-        """The sum of all stacks, by snapshot."""
+        """The sum over all stacks, by snapshot."""
         return self.values.sum(axis=0, min_count=1)
 
 
 def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space") -> Series:
-    """Arrange periodic profiles of one process as stacks over time; additions for alloc_*.
+    """Arrange periodic profiles of one process as stacks over time.
 
-    If there are more than `MAX_NAMED` stacks, the smallest are merged. Raises ValueError if a
-    profile does not have the sample type, or if none has a time.
+    The values are levels for inuse_*, and additions for alloc_*. If there are more than `MAX_NAMED`
+    stacks, the smallest are merged. Raises ValueError if a profile does not have the sample type,
+    or if none has a time.
     """
     found = published(profiles)
     news = found.news
@@ -122,19 +124,20 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
 
 
 def horizon_seconds_of(series: Series) -> float:
-    """Return how far ahead to project a series, in seconds: a multiple of its observed time.
+    """Return how many seconds ahead a series can be projected.
 
-    At most an hour.
+    The horizon is a multiple of the observed time, and at most an hour.
     """
     watched = float(series.moments["seconds"].iloc[-1])
     return min(HORIZON_PER_WATCH * watched, MAX_HORIZON_SECONDS)
 
 
 def growth(series: Series, horizon_seconds: float | None = None) -> pd.DataFrame:
-    """Return how each stack grows, and which are one leak; see `GROWTH`, the largest first.
+    """Return how each stack grows, and which stacks are one leak, the largest first; see `GROWTH`.
 
-    No rows for fewer than four snapshots. Values are projected to a horizon after the last profile,
-    by default that of `horizon_seconds_of`. Raises ValueError for additions, which are not levels.
+    There are no rows for fewer than four snapshots. Values are projected to `horizon_seconds` after
+    the last profile, by default those of `horizon_seconds_of`. Raises ValueError for additions,
+    which are not levels.
     """
     if series.sample_type.startswith("alloc_"):
         raise ValueError(f"{series.sample_type} only adds up and has no level; use inuse_*")

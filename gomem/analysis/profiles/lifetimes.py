@@ -1,21 +1,21 @@
 """How long do the objects of a site live, where would a pool pay, and what is retained forever?
 
-By Little's law, the mean number of objects in a system is their arrival rate times the mean time
-that each stays. A heap profile has the bytes in use, and the difference of two has the bytes
-allocated in between: in use / rate is the mean lifetime of a byte of the site, whatever the
-distribution of lifetimes.
+By Little's law, the mean number of objects in a system is the rate at which objects arrive times
+the mean time that an object stays. A heap profile has the bytes in use, and the difference of two
+profiles has the bytes allocated in between: in use / rate is the mean lifetime of a byte of the
+site, whatever the distribution of lifetimes.
 
-This assumes a steady state: the site allocated at the same rate before the capture, for longer than
-its objects live. Then as much is freed as is allocated. If the two rates differ, the interval
-covers both. If nothing is freed, the interval has no upper end.
+The law assumes a steady state: the site allocated at the same rate before the capture, for longer
+than its objects live. Then as much is freed as is allocated. If the rates of allocation and of
+freeing differ, the interval covers both. If nothing is freed, the interval has no upper end.
 
 The interval combines:
 
-- Sampling of the bytes allocated (`statistics.sampling`): objects sampled at disjoint times.
+- Sampling of the bytes allocated (`statistics.sampling`): objects are sampled at disjoint times.
 - Sampling of the bytes in use, and chance arrivals: the number of objects in use at an instant is a
   Poisson number. Profiles with different objects are additional samples, profiles with the same
   objects are not. The scatter between profiles separates the two: shared objects do not scatter.
-- The time between the two states: a profile lags by up to two collections.
+- The time between the first and the last profile: each lags by up to two collections.
 - Marking: what was allocated or became unreachable while a collection marked counts as in use, so a
   lifetime includes the time that marking takes. The lower end is lowered by that much.
 """
@@ -92,7 +92,7 @@ LAGGING_COLLECTIONS = 2  # the maximum lag of a profile
 
 @dataclass(frozen=True, repr=False)
 class Lifetimes(Answer):
-    """Object lifetimes by site over a capture."""
+    """Mean object lifetimes by site, over a capture."""
 
     sites: pd.DataFrame  # rows as in `LIFETIMES`, the fastest allocator first
     first: str  # snapshot of the first profile
@@ -106,7 +106,10 @@ class Lifetimes(Answer):
     note: str = ""  # why there are no intervals; empty if there are
 
     def largest(self, n: int) -> pd.DataFrame:
-        """Return the largest sites by share of allocated or in-use memory; the fastest first."""
+        """Return the `n` sites with the largest shares of allocated or in-use memory.
+
+        The sites keep the order of `sites`.
+        """
         sites = self.sites
         held = sites["inuse_bytes"] / max(float(sites["inuse_bytes"].sum()), 1.0)
         shares = np.maximum(sites["alloc_fraction"], held)
@@ -114,14 +117,14 @@ class Lifetimes(Answer):
 
     @property
     def pooling(self) -> pd.DataFrame:
-        """Return sites at which reusing objects pays: much is allocated and soon dropped."""
+        """The sites where reusing objects pays: much is allocated there and soon dropped."""
         sites = self.sites
         soon = sites["life"].isin([SHORT, REQUEST])
         return sites[soon & (sites["alloc_fraction"] >= MIN_POOLED_SHARE)]
 
     @property
     def aging(self) -> pd.DataFrame:
-        """Return sites that retain what they allocate: hardly any of it was freed."""
+        """The sites that retain what they allocate: hardly any of it was freed."""
         sites = self.sites
         return sites[(sites["alloc_bytes_per_second"] > 0) & _keeps(sites["freed_high"])]
 
@@ -135,10 +138,11 @@ def lifetimes(
 ) -> Lifetimes | None:
     """Compute mean lifetimes by site from the heap profiles of one process; see `LIFETIMES`.
 
-    None for fewer than two profiles with a time, new data and both counts. The longest usual time
-    between collections and the longest marking come from a log. Without one, a heap that doubles
-    between collections (GOGC=100) gives the first, and the first bounds the second. Raises
-    ValueError if the granularity is unknown; `OWN` sums by the program's own functions.
+    None for fewer than two profiles with a time, new data and both counts. `collection_seconds`,
+    the longest usual time between collections, and `marking_seconds`, the longest marking, come
+    from a log. Without a log, the time between collections is that of a heap that doubles
+    (GOGC=100), and is the upper bound of the marking time. The granularity can be `OWN`, the
+    program's own functions. Raises ValueError if the granularity is unknown.
     """
     news = counting(profiles).news
     if len(news) < MIN_PROFILES:

@@ -1,10 +1,10 @@
-"""Which of the program's own functions has most of a profile, makes certain calls, or recurses?
+"""Which of the program's own functions has most of a profile, makes given calls, or recurses?
 
 pprof's flat values name the direct caller of the allocator: `io.ReadAll`,
-`strings.(*Builder).grow`. The developer can change only the program's own function above it. So
-each sample counts for the innermost function in its stack that belongs to the program's own module.
-Without one, it counts for the innermost function outside Go's library. The callers of runtime.GC, C
-or mmap are found the same way, from that call outwards.
+`strings.(*Builder).grow`. The developer can change only the program's own function further out in
+the stack. So each sample counts for the innermost function in its stack that belongs to the
+program's own module. A stack without such a function counts for the innermost function outside Go's
+library. The callers of runtime.GC, C or mmap are found in the same way, from that call outwards.
 
 A recursive function appears many times in one stack. Only goroutine stacks are checked for
 recursion.
@@ -65,7 +65,7 @@ HOLDERS = (
 
 @dataclass(frozen=True)
 class Stacks:
-    """Stacks, each with a value."""
+    """Stacks, and a value for each."""
 
     # one per row: `sample`, `depth` from 0 innermost, `function`, `file`, `line`
     frames: pd.DataFrame
@@ -76,14 +76,17 @@ class Stacks:
     def of_profile(
         cls, profile: Profile, sample_type: str | None = None, called: str = ""
     ) -> Stacks:
-        """Extract the stacks of a profile; with a pattern, only those with a matching call."""
+        """Extract the stacks of a profile; with `called`, only stacks with a matching call."""
         part = profile.filtered(focus=called, ignore=TAKES_PROFILES) if called else profile
         names, files = function_names(profile.columns), function_files(profile.columns)
         return cls(part.stacks, part.values(sample_type), of_others(names, files))
 
     @classmethod
     def of_text(cls, goroutines: pd.DataFrame, called: str = "") -> Stacks:
-        """Extract stacks of goroutines in text, without files; see `capture.moment.GOROUTINES`."""
+        """Extract the stacks of goroutines in text, as in `capture.moment.GOROUTINES`.
+
+        A text has no files for frames.
+        """
         stacks = goroutines["stack"].astype("str")
         kept = matches([stack.replace(";", "\n") for stack in stacks], f"(?m){called}")
         if called:
@@ -101,16 +104,16 @@ class Stacks:
 
     @property
     def own(self) -> pd.Series:
-        """Return the mask of frames in the program's own module, as far as files show it."""
+        """A mask of the frames in the program's own module, as far as files show the module."""
         return self.which(lambda name: can_be_mended(name) and name not in self.others)
 
 
 def own_code(stacks: Stacks, called: str = "") -> pd.DataFrame:
-    """Sum stacks by the program's own innermost function, or else one outside Go's library.
+    """Sum stacks by the program's own innermost function, or else by one outside Go's library.
 
-    The largest first; see `OWN_CODE`. The rows add up to the profile's total, unless a pattern
-    `called` is given: then only frames outside the innermost match count, and stacks without a
-    match are left out.
+    The largest sum comes first; see `OWN_CODE`. Without `called`, the rows add up to the profile's
+    total. If the pattern `called` is given, stacks without a match are left out, and of the others
+    only frames outside the innermost match count.
     """
     frames, values = stacks.frames.assign(is_foreign=~stacks.own), pd.Series(stacks.values)
     wanted = stacks.which(can_be_mended)
@@ -130,8 +133,8 @@ def own_code(stacks: Stacks, called: str = "") -> pd.DataFrame:
 def recursing(stacks: Stacks) -> pd.DataFrame:
     """Return the program's own functions that occur several times in one goroutine stack.
 
-    The one with most frames over all stacks first; see `OWN_CODE`. `value` is the maximum number of
-    occurrences in one stack, by direct or indirect recursion.
+    The function with most frames over all stacks comes first; see `OWN_CODE`. `value` is the
+    maximum number of occurrences in one stack, by direct or indirect recursion.
     """
     frames = stacks.frames[stacks.own]
     frames = frames.assign(value=stacks.values[frames["sample"]], called="")
@@ -157,8 +160,8 @@ def holders(
 ) -> pd.DataFrame:
     """Sum a heap profile, or its increase since an earlier one, by the program's own functions.
 
-    With sampling intervals, the largest change first; see `HOLDERS`. The changes add up to that of
-    the total.
+    Rows have sampling intervals, and the largest change comes first; see `HOLDERS`. The changes add
+    up to the change of the total.
     """
     new = _Owned(after, sample_type)
     old = None if before is None else _Owned(before, sample_type)
@@ -182,7 +185,7 @@ def holders(
 
 
 def own_names(profile: Profile) -> NDArray[np.object_]:
-    """Return the own function of each sample in a profile; empty if it has none."""
+    """Return the program's own function for each sample of a profile; empty if a stack has none."""
     return _Owned(profile, IN_USE).names
 
 

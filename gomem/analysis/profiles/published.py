@@ -1,14 +1,14 @@
-"""Which periodic profiles of a process have new data, and of what time?
+"""Which periodic profiles of a process have new data, and to which time do the data belong?
 
 The runtime publishes samples only after collections. An allocation shows after two collections, or
 after one that the program forced (`runtime.GC` also finishes the sweep). Freed memory disappears
 just as late. So:
 
-- If no collection ran since the previous profile, a profile repeats it. That interval has no new
-  data, but it is not missing.
+- If no collection ran since the previous profile, a profile repeats the previous one. The interval
+  between them has no new data, but is not missing.
 - A profile lags: its data end at the collection before the last. Each collection publishes new
-  data. So the collection before the last ran no earlier than the last profile that still showed the
-  data of two collections earlier.
+  data. So the data end no earlier than the time when the profile two before, or a repetition of
+  it, was last taken.
 - Two profiles can be taken almost at once, such as the last scrape and one after a forced
   collection. The later one then has everything that the earlier one has, and more, but the time
   between them is not informative.
@@ -53,7 +53,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Publications:
-    """Periodic profiles, without those that have no new data."""
+    """The periodic profiles that have new data, and which others were left out."""
 
     news: tuple[Published, ...]  # those with new data, in time order
     repeated: tuple[str, ...] = ()  # snapshots that repeat the previous one: no GC ran
@@ -66,7 +66,7 @@ class Publications:
 
 
 def published(profiles: Mapping[str, Profile]) -> Publications:
-    """Find the new data in periodic profiles of one process; those without a time are left out."""
+    """Find the new data in periodic profiles of a process; profiles without a time are left out."""
     timed = sorted(
         ((name, profile) for name, profile in profiles.items() if profile.columns.time_nanos),
         key=lambda pair: pair[1].columns.time_nanos,
@@ -89,7 +89,7 @@ def published(profiles: Mapping[str, Profile]) -> Publications:
 
 
 def counting(profiles: Mapping[str, Profile]) -> Publications:
-    """Find the new data in profiles that also count allocations."""
+    """Find the new data in periodic profiles, of those that also count allocations."""
     wanted = {ALLOCATED, "inuse_space"}
     return published(
         {
@@ -114,10 +114,11 @@ class _Shown:
 def of_last_process(
     profiles: Mapping[str, Profile], *, by_moment: bool = False
 ) -> dict[str, Profile]:
-    """Return the profiles since allocation counts last fell, when the process was replaced.
+    """Return the profiles since allocation counts last fell: a fall means a new process.
 
-    They are in order. Those without a time are left out, unless `by_moment` is set and none has
-    one. Profiles without allocation counts cannot show a restart.
+    The profiles are in time order. Profiles without a time are left out; but if `by_moment` is set
+    and no profile has a time, all are used in the given order. Profiles without allocation counts
+    cannot show a restart.
     """
     timed = {name: profile for name, profile in profiles.items() if profile.columns.time_nanos}
     ordered = sorted(timed.items(), key=lambda pair: pair[1].columns.time_nanos)
@@ -141,10 +142,11 @@ UNPUBLISHED, UNFILLED = 3, 1.2
 
 
 def heap_at_most(profile: Profile) -> float | None:
-    """Return an upper bound of objects and free spans, by all memory allocated until then.
+    """Return an upper bound of objects and free spans in bytes, from all memory allocated so far.
 
-    It held in 97 of 100 recorded snapshots. It does not hold if no collection ran for long, because
-    then profiles lack the allocations since. None for a profile without allocation counts.
+    The bound held in 97 of 100 recorded snapshots. The bound can fail if no collection ran for
+    long, because then a profile lacks the allocations since. None for a profile without allocation
+    counts.
     """
     if not {ALLOCATED, IN_USE} <= set(profile.sample_type_names):
         return None
@@ -153,7 +155,7 @@ def heap_at_most(profile: Profile) -> float | None:
 
 
 def repeats(before: Profile, after: Profile) -> bool:
-    """Return whether two profiles have the same totals; the order of samples can change."""
+    """Return whether two profiles have the same totals; the order of their samples can differ."""
     old, new = before.columns.value, after.columns.value
     return old.shape[1] == new.shape[1] and np.array_equal(old.sum(axis=0), new.sum(axis=0))
 
@@ -186,7 +188,7 @@ def _dated(kept: Sequence[_Shown]) -> tuple[Published, ...]:
 
 @dataclass(frozen=True)
 class InUseTotals:
-    """Total in-use memory in heap profiles of one process."""
+    """The total in-use memory in the heap profiles of one process."""
 
     at_most: float  # the maximum of the upper ends of the 95 % intervals, in bytes
     moment: str  # the snapshot of that profile
@@ -194,7 +196,7 @@ class InUseTotals:
 
 
 def in_use_totals(profiles: Mapping[str, Profile]) -> InUseTotals | None:
-    """Sum heap profiles; None if one does not have both counts, or nothing is in use."""
+    """Sum heap profiles; None if a profile lacks a count, or if nothing is in use in any."""
     if not all(
         {IN_USE, ALLOCATED} <= set(profile.sample_type_names) for profile in profiles.values()
     ):

@@ -1,9 +1,10 @@
-"""Why does a site allocate? Allocation lines, with the compiler's reasons.
+"""Why does a site allocate? The lines that allocate, with the compiler's reasons.
 
 A heap profile has the line that allocated an object. The compiler knows which expressions in that
-line escape to the heap, and why. File and line join the two. Paths in the profile are absolute,
-unless the build used -trimpath; the compiler's paths are relative to the build's directory. Two
-paths match if one ends with the other. Among several matches, the file of the package counts.
+line escape to the heap, and why. Profile and compiler output are joined by file and line. Paths in
+the profile are absolute, unless the build used -trimpath; the compiler's paths are relative to the
+build's directory. Two paths match if one ends with the other. If several paths match, the file in
+the function's package counts.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ def site_reasons(
 ) -> pd.DataFrame:
     """Join the allocation lines of a heap profile to the compiler's reasons, the largest first.
 
-    Verdicts are `EscapeAnalysis.on_the_heap`; for the rows see `REASONS`. `why` is empty if the
-    compiler printed nothing: for code built without -m, such as the standard library
-    (`-gcflags=all=-m` includes it), and for other versions of the source. Raises ValueError if
-    there is no such sample type.
+    `verdicts` are `EscapeAnalysis.on_the_heap`; for the rows see `REASONS`. `why` is empty if the
+    compiler printed nothing about a line. That happens for code built without -m, such as the
+    standard library (which `-gcflags=all=-m` includes), and if the source has changed. Raises
+    ValueError if there is no such sample type.
     """
     sites = _lines(profile, sample_type).head(len(profile.values()) if n is None else n)
     by_line = dict(list(verdicts.groupby("line")))

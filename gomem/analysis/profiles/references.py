@@ -1,8 +1,8 @@
 """Which root retains the heap, and through which of its parts, according to a reference profile?
 
 cloudwego/goref follows the references of a process from its globals, its goroutines' variables and
-its finalizers. It writes what each root retains as a stack, with the root outermost and the object
-innermost. Each object counts once, for the first root that reaches it. Nothing is sampled.
+its finalizers. goref writes what a root retains as stacks, with the root outermost and the object
+innermost. Each object counts once, for the first root that reaches the object. Nothing is sampled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOSTLY = 0.5  # of a root's bytes: a part with more of it is followed
 
 @dataclass(frozen=True)
 class Root:
-    """A root, and what it holds."""
+    """A root, and the memory that it retains."""
 
     name: str
     held_bytes: int

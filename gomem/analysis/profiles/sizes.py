@@ -1,15 +1,15 @@
 """How large are the objects of a site, and what do size classes cost?
 
 The runtime rounds a small object up to one of 67 sizes, and a heap profile has only the rounded
-size. The requested size is lost, but it is larger than the next smaller class, which bounds the
-cost of rounding. The waste at the end of a span, where no further object fits, is known: it is the
-same share of every span of a class. Large objects (above 32 KiB) are rounded to pages.
+size. The requested size is unknown, but larger than the next smaller class, which bounds the cost
+of rounding. The waste at the end of a span, where no further object fits, is known: it is the same
+share of every span of a class. Large objects (above 32 KiB) are rounded to pages.
 
-How much of a site's total allocation is still in use: is it a cache, or churn?
+How much of a site's total allocation is still in use: is the site a cache, or churn?
 
 The module compares memory allocated since the start with memory in use now, site by site. A site
-whose objects survive retains memory. A site whose objects die soon causes GCs. The surviving
-share is a share of the samples, so it has the Wilson interval for that number of samples.
+whose objects survive retains memory. A site whose objects die soon causes GCs. The surviving share
+is a share of the samples, so its interval is the Wilson interval for that number of samples.
 """
 
 from __future__ import annotations
@@ -76,9 +76,10 @@ TURNOVER = (
 def object_sizes(
     profile: Profile, held: str = "inuse", granularity: str = "functions"
 ) -> pd.DataFrame:
-    """Count each site's objects in use, or all that were allocated, by size; most bytes first.
+    """Count each site's objects by size, most bytes first; see `OBJECTS`.
 
-    See `OBJECTS`. ValueError if the profile does not count objects, or the granularity is unknown.
+    `held` is `inuse` for objects in use, `alloc` for all that were allocated. Raises ValueError if
+    the profile does not count objects, or if the granularity is unknown.
     """
     objects, space = profile.values(f"{held}_objects"), profile.values(f"{held}_space")
     there = np.flatnonzero((objects > 0) & (space > 0))
@@ -111,7 +112,11 @@ def object_sizes(
 
 
 def sample_sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:
-    """Return each sample's object size: by the sampling correction, the label, or the mean."""
+    """Return the object size of each sample, in bytes.
+
+    The size comes from the sampling correction, else from the label `bytes`; else it is bytes
+    divided by objects.
+    """
     sampling = sampling_of(profile, sample_type)
     if isinstance(sampling, Sampling):
         with np.errstate(invalid="ignore"):
@@ -146,7 +151,7 @@ def _tail(sizes: NDArray[np.int64]) -> FloatArray:
 def site_turnover(profile: Profile, granularity: str = "functions") -> pd.DataFrame:
     """Compare in-use with allocated memory by site, the most freed first; see `TURNOVER`.
 
-    Raises ValueError if the profile lacks one of the two, or if the granularity is unknown.
+    Raises ValueError if the profile does not have both, or if the granularity is unknown.
     """
     nodes = profile.nodes(granularity)
     allocated, objects, in_use = (

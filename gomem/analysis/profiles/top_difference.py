@@ -1,4 +1,4 @@
-"""Which functions have more than before by pprof's count, and by more than sampling error?"""
+"""Which functions have more than before, in pprof's count, and by more than sampling error?"""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class TopDifference:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The column names of `DIFFERENCES`."""
+        """The names of the columns of `top`."""
         return tuple(self.top.columns)
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows as plain values by column."""
+        """Return the rows as plain values by column."""
         return rows_of(self.top)
 
 
@@ -71,11 +71,11 @@ def top_difference(
     one_process: bool = False,
     normalized: bool = False,
 ) -> TopDifference:
-    """Format `after.diff(before)` like `top_sites` does a profile, with intervals and states.
+    """List `after.diff(before)` as `top_sites` lists a profile, with intervals and states.
 
-    The three profiles have the same filters. If one side was scaled (`normalized`), its sampling is
-    unknown; for `one_process` see `profile_changes`. Raises ValueError if there is no such sample
-    type or granularity.
+    The three profiles have the same filters. `normalized` says that one side was scaled, so that
+    its sampling is unknown; for `one_process` see `profile_changes`. Raises ValueError if there is
+    no such sample type or granularity.
     """
     chosen = difference.sample_type(sample_type)
     row_name = ROW_NAMES[granularity]

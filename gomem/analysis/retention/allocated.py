@@ -1,8 +1,8 @@
-"""Which sites allocated the memory that a keeper retains, by the samples in the dump.
+"""Which sites allocated the memory that a keeper retains, according to the samples in the dump?
 
 The runtime samples one allocation per `MemProfileRate` bytes, and the dump names the samples that
 are still in use. So a site's share of a keeper's bytes is an estimate, with a 95 % interval. No
-record has the rate; it is computed from the bytes that all samples together must represent.
+record in the dump has the rate; it is computed from the bytes that all samples together represent.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ALL_SAMPLED = 0.98  # of the live bytes are in samples: from here on, every allo
 def allocated_by(
     dump: HeapDump, keeper_of_object: NDArray[np.int64], keepers: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return a row per keeper and allocating function with a remaining sample; see `ALLOCATED`."""
+    """Return a row per keeper and allocating function that has a sample in use; see `ALLOCATED`."""
     samples = dump.samples.dropna()
     target = samples["target"].to_numpy(np.int64)
     keeper = keeper_of_object[target]
@@ -68,7 +68,10 @@ def allocated_by(
 
 
 def rate_of(size: NDArray[np.float64], live_bytes: float) -> float:
-    """Return the sampling rate at which samples represent this many bytes; Go's if plausible."""
+    """Return the sampling rate at which samples represent this many bytes.
+
+    The result is Go's default rate if that rate is plausible.
+    """
     if size.sum() >= ALL_SAMPLED * live_bytes:
         return 1.0
     low, high = limit_ratios(np.array([float(len(size))]))

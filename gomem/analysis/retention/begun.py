@@ -1,7 +1,8 @@
 """What did a goroutine begin with, who started it, and to which function does a frame belong?
 
 For `go f(x)`, the goroutine begins with a wrapper made by the compiler, and the dump does not name
-functions inlined into it. The executable says for which function the wrapper was made.
+functions inlined into the wrapper. The symbols of the executable say for which function a wrapper
+was made.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ MAX_STARTERS = 2  # functions named as starters of a function's goroutines
 
 
 def wrappers_in(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
-    """Return the functions for which wrappers were made, by start address; empty if unknown."""
+    """Return the functions for which wrappers were made, by the wrapper's start address.
+
+    Empty without symbols.
+    """
     if symbols is None:
         return {}
     rows = symbols[symbols["is_wrapper"].fillna(False).astype(bool)]
@@ -31,11 +35,11 @@ def wrappers_in(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
 
 
 def begun_with(dump: HeapDump, wrappers: dict[int, str]) -> tuple[list[str], list[str]]:
-    """Return the function of each goroutine, and of each frame.
+    """Return the function with which each goroutine began, and the function of each frame.
 
-    For a goroutine that began with a wrapper, it is the function that the wrapper was made for, or
-    else the function that the wrapper called. A wrapper's frame belongs to the function inlined
-    into it.
+    If a goroutine began with a wrapper, its function is the one that the wrapper was made for, or
+    else the one that the wrapper called. The frame of a wrapper belongs to the function inlined
+    into the wrapper.
     """
     goroutine = dump.frames["goroutine"].tolist()
     entry, called = dump.frames["entry"].tolist(), dump.frames["function"].tolist()
@@ -56,9 +60,10 @@ def begun_with(dump: HeapDump, wrappers: dict[int, str]) -> tuple[list[str], lis
 
 
 def started_by(dump: HeapDump, begun: list[str], functions: dict[int, str]) -> dict[str, str]:
-    """Return who started goroutines, by the function they began with; most often first.
+    """Return the functions that started goroutines, by the function that the goroutines began with.
 
-    `functions` has all functions by entry address: a call is after the nearest entry below it.
+    The most frequent comes first. `functions` has all functions by entry address; a call belongs to
+    the function with the nearest entry below.
     """
     entries = np.array(sorted(functions), np.uint64)
     creation = dump.goroutines["creation_pc"].to_numpy()

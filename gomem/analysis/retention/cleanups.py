@@ -1,8 +1,8 @@
 """Which objects are closures made by runtime.AddCleanup, and what do they retain?
 
-A dump has no record of cleanups. Go 1.24 and 1.25 make a closure for each, which refers to the
-cleanup's function and to its argument. Since 1.26 the closure refers to neither, so memory kept by
-the argument appears unreachable. After a cleanup ran or was stopped, its closure counts until a
+A dump has no record of cleanups. Go 1.24 and 1.25 make a closure for each cleanup, which refers to
+the cleanup's function and argument. Since Go 1.26 the closure refers to neither, so memory that the
+argument retains appears unreachable. After a cleanup ran or was stopped, its closure counts until a
 collection frees it.
 """
 
@@ -23,13 +23,13 @@ UNKNOWN = "runtime.AddCleanup"  # the name of a cleanup whose function is unknow
 
 
 def cleanup_closures(dump: HeapDump, functions: dict[int, str]) -> NDArray[np.int64]:
-    """Return the rows of closures made by AddCleanup, found by function names."""
+    """Return the rows of objects that are closures made by AddCleanup, found by function names."""
     made = [address for address, name in functions.items() if MADE_BY_ADD.fullmatch(name)]
     return np.flatnonzero(np.isin(dump.columns.objects.first_word, np.array(made, np.uint64)))
 
 
 def cleanups(dump: HeapDump, functions: dict[int, str], values: dict[int, str]) -> dict[int, str]:
-    """Return the closures that refer to something, with the function of each cleanup.
+    """Return the function of each cleanup, by the row of its closure; some closures have none.
 
     `functions` are by entry address, `values` by the words to which function values point.
     """

@@ -1,4 +1,4 @@
-"""Every keeper in full: what it retains, by which path, and which sites allocated it."""
+"""Describe every keeper: what it retains, by which path, and which sites allocated that memory."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Site:
 
     Attributes:
         function: The function that allocated, below the runtime's own.
-        low: Lower end of the 95 % interval of its bytes.
-        high: Upper end.
+        low: Lower end of the 95 % interval of the site's bytes.
+        high: Upper end of the interval.
     """
 
     function: str
@@ -31,9 +31,9 @@ class Keeper:
     Attributes:
         kind: global, goroutine, finalizer, cleanup or other.
         name: A variable, a function of goroutines, or the keepers that share the bytes.
-        count: Number of goroutines, finalizers or cleanups; else 1.
-        bytes: Bytes that would become garbage without it.
-        objects: Number of these objects.
+        count: Number of goroutines, finalizers or cleanups; 1 for other kinds.
+        bytes: Bytes that would become garbage without the keeper.
+        objects: Number of objects that would become garbage.
         path: The path from the keeper to where its retained memory fans out, in words.
         allocated_by: The sites that allocated it, by the profile's samples; the largest part first.
     """

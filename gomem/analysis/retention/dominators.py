@@ -1,4 +1,4 @@
-"""What would become unreachable without a node? Dominators, and the bytes that each retains."""
+"""What would become unreachable without a node? Dominators, and the bytes that a node retains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MIN_LEAVES = 0.02  # of the edges: with fewer leaves, another round is not worth
 
 @dataclass(frozen=True, repr=False)
 class Dominated:
-    """The dominator tree: each reachable node is below its immediate dominator."""
+    """A dominator tree: each reachable node is below its immediate dominator."""
 
     graph: Graph
     source: IntArray  # the edges of the graph
@@ -35,11 +35,11 @@ class Dominated:
 
     @property
     def is_live(self) -> NDArray[np.bool_]:
-        """Whether each object is reachable."""
+        """A mask of the objects that are reachable."""
         return self.by[: self.graph.objects] >= 0
 
     def below(self, node: int) -> IntArray:
-        """Return the nodes directly below a node, those that retain most first."""
+        """Return the nodes directly below a node, the one that retains most first."""
         by_parent, parents = self._by_parent
         first, last = np.searchsorted(parents, [node, node + 1])
         found = by_parent[first:last]

@@ -1,10 +1,10 @@
-"""The objects of a heap dump as a graph: pointers between objects, and roots that keep them alive.
+"""Build the graph of a heap dump: pointers between objects, and roots that keep objects alive.
 
-All roots with one name are one node: a variable, the goroutines that began with one function, the
-finalizers or cleanups of one function, the runtime's own variables. The runtime's structure for a
-goroutine belongs to that goroutine, and the runtime's processors belong to the runtime, although
-others point at them too. A function that the runtime will call later, such as a timer's, is a
-separate keeper.
+All roots with the same name are one node: a variable, the goroutines that began with one function,
+the finalizers or cleanups of one function, the runtime's own variables. The runtime's structure for
+a goroutine belongs to that goroutine, and the runtime's processors belong to the runtime, although
+other objects point at them, too. A function that the runtime will call later, such as a timer's, is
+a separate keeper.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ class Node:
 
 @dataclass(repr=False)
 class Graph:
-    """Objects are nodes 0 to n - 1, in the dump's order; then `nodes`; the root is last."""
+    """A graph of which nodes 0 to n - 1 are the n objects of a dump, in the dump's order.
+
+    `nodes` follow, and the root is last.
+    """
 
     objects: int
     size: IntArray
@@ -75,7 +78,7 @@ class Graph:
     def node(
         self, kind: str, name: str, *, count: int = 1, is_keeper: bool = True, started_by: str = ""
     ) -> int:
-        """Return the node of a name, which is added if it is new."""
+        """Return the node of a name; a new name gets a new node."""
         key = (kind if is_keeper else f"part of {kind}", name)
         if key not in self.by_name:
             self.by_name[key] = self.objects + len(self.nodes)
@@ -83,12 +86,12 @@ class Graph:
         return self.by_name[key]
 
     def counted(self, kind: str, names: list[str]) -> IntArray:
-        """Return the node of each name, and count the names."""
+        """Return the node for each name; a new node has the number of times its name occurs."""
         counts = Counter(names)
         return np.array([self.node(kind, name, count=counts[name]) for name in names], np.int64)
 
     def link(self, source: IntArray, target: IntArray) -> None:
-        """Add edges between nodes; edges to anything else are left out."""
+        """Add edges from `source` to `target`, except where the target is -1, no node."""
         is_there = target >= 0
         self.edges.append((source[is_there], target[is_there]))
 
@@ -102,7 +105,7 @@ class Graph:
 
 
 def graph_of(dump: HeapDump, symbols: pd.DataFrame | None = None) -> Graph:
-    """Build the graph of a dump; without the executable's symbols, variables have addresses."""
+    """Build the graph of a dump; without the executable's symbols, addresses name variables."""
     bias = 0 if symbols is None else load_bias(dump, symbols)
     objects = dump.columns.objects
     graph = Graph(len(objects.address), objects.size, functions=code_names(symbols, bias))
@@ -296,7 +299,7 @@ def _set_apart_called_later(graph: Graph, dump: HeapDump) -> None:
 def reachable(
     count: int, begin: list[int], source: IntArray, target: IntArray
 ) -> NDArray[np.bool_]:
-    """Return which nodes are reachable from the given ones, including these."""
+    """Return the nodes that are reachable from `begin`, including `begin`."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 

@@ -23,9 +23,10 @@ GROWN = (
 
 
 def grown(before: Retention, after: Retention) -> pd.DataFrame:
-    """Return a row per keeper of either dump, the one that grew most first; see `GROWN`.
+    """Return a row per keeper of either dump, the keeper that grew most first; see `GROWN`.
 
-    A keeper is identified by kind and name. If it is missing in a dump, it keeps nothing there.
+    A keeper is identified by kind and name. A keeper that is missing in a dump retains nothing
+    there.
     """
     names = ["kind", "name"]
     sides = [side.keepers[[*names, "bytes", "objects"]] for side in (before, after)]

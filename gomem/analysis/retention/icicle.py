@@ -1,4 +1,4 @@
-"""Retained bytes as an icicle: the live heap on top, then its keepers, then what each retains."""
+"""Retained bytes as an icicle: the live heap on top, keepers below, then what a keeper retains."""
 
 from __future__ import annotations
 

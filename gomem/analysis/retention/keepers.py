@@ -1,4 +1,4 @@
-"""What keeps the heap alive: what would be garbage without a variable, or a function's goroutines?
+"""What keeps the heap alive? What would be garbage without a variable, or a function's goroutines?
 
 The answer includes garbage that was not yet collected when the dump was taken.
 """
@@ -69,7 +69,7 @@ PREFIX = {FINALIZER: "finalizer ", CLEANUP: "cleanup ", GOROUTINE: "goroutines o
 
 
 class NotWhole(ValueError):  # noqa: N818 - the message says what to do
-    """The dump lacks its roots, so what keeps its objects alive is unknown."""
+    """Raised if a dump lacks its roots, so that what keeps its objects alive is unknown."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,14 +77,14 @@ class Retention(Answer):
     """What keeps the heap of one dump alive.
 
     Attributes:
-        keepers: A row per keeper, largest first; see `KEEPERS`. Their bytes, and those that
-            several share, add up to `live_bytes`.
-        live_bytes: Bytes of objects that something keeps.
+        keepers: A row per keeper, largest first; see `KEEPERS`. Their bytes, including bytes that
+            several keepers share, add up to `live_bytes`.
+        live_bytes: Bytes of reachable objects.
         unreachable_bytes: Bytes of unreachable objects; from Go 1.22 on, with free slots at the end
             of spans, which the dump lists as objects.
         tree: The dominators.
         dump: The dump.
-        tops: For each keeper, the nodes directly below the tree's root that it includes.
+        tops: For each keeper, its nodes directly below the tree's root.
     """
 
     keepers: pd.DataFrame
@@ -108,13 +108,13 @@ class Retention(Answer):
 
     @cached_property
     def cleanups(self) -> int | None:
-        """Cleanups of runtime.AddCleanup; None if functions have no names."""
+        """The number of cleanups of runtime.AddCleanup; None if functions have no names."""
         functions = self.tree.graph.functions
         return len(cleanup_closures(self.dump, functions)) if functions else None
 
     @cached_property
     def keeper_of_object(self) -> IntArray:
-        """Row in `keepers` of each object's keeper; -1 if nothing keeps it."""
+        """The row in `keepers` of the keeper of each object; -1 if no keeper has the object."""
         row_of = np.full(self.tree.graph.root + 1, -1)
         for row, nodes in enumerate(self.tops):
             row_of[nodes] = row
@@ -122,11 +122,11 @@ class Retention(Answer):
         return np.where(top >= 0, row_of[top], -1)
 
     def path(self, keeper: int) -> tuple[str, ...]:
-        """The path from a keeper to where its retained memory fans out, in words."""
+        """Return the path from a keeper to where its retained memory fans out, in words."""
         return path_of(self.tree, self.tops[keeper])
 
     def named(self, name: str) -> list[int]:
-        """Rows of the keepers with a name such as `main.cache`, or `cache` for short."""
+        """Return the rows of keepers with a name such as `main.cache`, or `cache` for short."""
         names = self.keepers["name"]
         exact = np.flatnonzero(names == name)
         if len(exact):
@@ -135,9 +135,10 @@ class Retention(Answer):
 
 
 def retention_of(dump: HeapDump, symbols: pd.DataFrame | None = None) -> Retention:
-    """Analyse a heap dump; variables have names if the executable's symbols are given.
+    """Analyse a heap dump; without the executable's symbols, variables have no names.
 
-    Raises NotWhole if the dump is truncated, and WrongSymbols if the symbols are another program's.
+    Raises NotWhole if the dump is truncated, and WrongSymbols if the symbols belong to another
+    program.
     """
     if not dump.is_whole or not len(dump.segments):
         what = "the dump is not whole, and its roots come last: nothing says what keeps its objects"

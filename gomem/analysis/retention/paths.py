@@ -1,4 +1,4 @@
-"""The path from a keeper to the object where its retained memory fans out, in words."""
+"""Describe the path from a keeper to the object where its retained memory fans out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_FANS = 3  # sizes that are named where a path fans out
 
 
 def path_of(tree: Dominated, tops: NDArray[np.int64]) -> tuple[str, ...]:
-    """Describe the steps below a keeper, or below the largest node of what several share."""
+    """Describe the steps below a keeper; for bytes that several share, below the largest node."""
     graph = tree.graph
     node = int(tops[np.argmax(tree.retained_bytes[tops])])
     steps, repeats = [step_of(tree, node)], [1]

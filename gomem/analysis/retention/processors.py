@@ -1,8 +1,8 @@
-"""Which objects are the scheduler's processors, the P's, which hold the timers?
+"""Which objects are the P's, the scheduler's processors, which hold the timers?
 
-A P has two slices, `deferpool` and `sudogcache`, whose buffers are in the P itself and never grow:
-no other object points into itself at these distances. This holds for 64-bit P's from Go 1.18 to
-1.27; on other platforms, none is found.
+A P has two slices, `deferpool` and `sudogcache`, whose buffers are in the P itself and never grow.
+No other object points into itself at these distances. This holds for 64-bit P's from Go 1.18 to
+1.27; on other platforms, no P is found.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ MAX_HEADER_BYTES = 8  # before the contents of an object
 
 
 def processors_in(objects: Objects, target: IntArray, inside: IntArray) -> IntArray:
-    """Find the rows of P's, by the target of each pointer in an object: a row and an offset."""
+    """Find the rows of P's.
+
+    `target` and `inside` say where each pointer of an object leads: to a row, and an offset in it.
+    """
     is_own = (target == objects.source) & (inside - objects.offset == BUFFER_BEHIND)
     row, offset = objects.source[is_own], objects.offset[is_own]
     both = np.isin(_places(row, offset + SLICES_APART), _places(row, offset))
@@ -39,6 +42,6 @@ def _places(row: IntArray, offset: IntArray) -> IntArray:
 def merely_points_at(
     processors: IntArray, objects: Objects, target: IntArray, inside: IntArray
 ) -> NDArray[np.bool_]:
-    """Find pointers into a P from elsewhere, as from a timer to its list."""
+    """Find pointers into a P from other objects, such as a timer's pointer to its list."""
     is_inner = (inside > MAX_HEADER_BYTES) & (target != objects.source)
     return is_inner & np.isin(target, processors)

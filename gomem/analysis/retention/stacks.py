@@ -1,9 +1,9 @@
 """Which words of a goroutine's stack keep an object alive?
 
 A dump lists the pointers of a frame. If a struct on the stack is passed by address, the list has
-only the pointer to it. So pointers into the stack are followed. The struct is assumed to extend to
-the next known variable, and all its words are assumed to be pointers. All other words of a frame
-are leftovers of earlier calls.
+only the pointer to the struct. So pointers into the stack are followed. The struct is assumed to
+extend to the next known variable, and all its words are assumed to be pointers. All other words of
+a frame are remains of earlier calls.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def stack_words(dump: HeapDump) -> pd.DataFrame:
-    """Return stack words that keep an object alive: in the dump's lists or in such structs."""
+    """Return the stack words that keep an object alive: those the dump lists, and such structs."""
     roots, frames = dump.roots, dump.frames
     words = roots[roots["kind"] == "frame"]
     start = frames["sp"].to_numpy()[words["owner"].to_numpy()]

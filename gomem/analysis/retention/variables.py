@@ -1,8 +1,8 @@
 """Which of the program's variables does a word of data or bss belong to?
 
 A symbol covers the bytes from its address up to address + size. Some words have no symbol, or only
-one made by the linker. They belong to a struct that was allocated at build time, such as the target
-of `var visitors = &tracker{…}`. Such a struct belongs to the variable that points at it.
+a symbol made by the linker. Such words belong to a struct that was allocated at build time, such as
+the target of `var visitors = &tracker{…}`. The struct belongs to the variable that points at it.
 
 A build with different linker flags has the same functions at the same addresses, but its data is
 shifted by some bytes, because the build information, which includes the flags, comes first. So data
@@ -60,14 +60,14 @@ class Places:
 
 
 class WrongSymbols(ValueError):  # noqa: N818 - the message is for whoever chose the file
-    """The symbols do not belong to the program that wrote the dump."""
+    """Raised if symbols do not belong to the program that wrote the dump."""
 
 
 def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
-    """Return how much higher in memory the program is than in its symbols.
+    """Return the distance in bytes from the addresses in the symbols to those in the dump.
 
-    It is 0 unless the program is position-independent. Raises WrongSymbols if the functions do not
-    match the dump.
+    The distance is 0 unless the program is position-independent. Raises WrongSymbols if the
+    functions do not match the dump.
     """
     code = symbols[symbols["letter"].isin(CODE_LETTERS)].drop_duplicates("name")
     frames = dump.frames.drop_duplicates("function")
@@ -87,7 +87,7 @@ def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
 def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Places:
     """Return the variable of each word of data and bss that is a pointer.
 
-    Without variables' symbols, each word counts as a variable, named by address and segment.
+    Without symbols of variables, each word counts as a variable, named by address and segment.
     """
     roots = dump.roots[dump.roots["kind"].isin(["data", "bss"])]
     segments = dump.segments
@@ -118,7 +118,7 @@ def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Pl
 
 
 def code_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
-    """Return functions by entry address."""
+    """Return the names of functions by entry address."""
     if symbols is None:
         return {}
     code = symbols[symbols["letter"].isin(CODE_LETTERS)]
@@ -126,7 +126,7 @@ def code_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
 
 
 def value_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
-    """Return functions by the addresses to which function values point."""
+    """Return the names of functions by the address to which a function value points."""
     if symbols is None:
         return {}
     rows = symbols[symbols["name"].str.endswith(FUNCTION_VALUE)]
@@ -138,10 +138,10 @@ def _by_address(rows: pd.DataFrame, names: pd.Series, bias: int) -> dict[int, st
 
 
 def nameless_by(dump: HeapDump, symbols: pd.DataFrame | None) -> str:
-    """Return why variables have no names, and what to do about it; empty if they have names.
+    """Return why variables have no names, and what to do; empty if variables have names.
 
-    A stripped executable has no symbols. If data or bss of a build differ in size from the dump's,
-    its symbols do not match.
+    A stripped executable has no symbols. The symbols of another build do not match if its data or
+    bss has another size than the dump's.
     """
     if symbols is None:
         return UNNAMED

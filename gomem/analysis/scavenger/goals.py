@@ -1,15 +1,16 @@
-"""How much heap does the scavenger retain, by release?
+"""How much heap does the scavenger let Go retain, by release?
 
-The goals come from the runtime's `gcPaceScavenger` (mgcscavenge.go). The runtime computes them when
-a collection ends, and they stay constant until the next one ends. It compares a goal with `retained
-= HeapSys - HeapReleased` or, for the memory limit, with `mappedReady = Sys - HeapReleased`:
+The goals come from the runtime's `gcPaceScavenger` (mgcscavenge.go). The runtime computes the goals
+when a collection ends, and keeps them until the next collection ends. The runtime compares a goal
+with `retained = HeapSys - HeapReleased` or, for the memory limit, with `mappedReady = Sys -
+HeapReleased`:
 
 | releases | goal |
 |---|---|
 | to 1.12 | none: every 2.5 minutes, spans that were idle for five minutes are released |
 | 1.13.0, 1.13.1 | 1.1 × NextGC |
 | 1.13.2 on | 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC) |
-| 1.19 to 1.21 | and 95 × GOMEMLIMIT, never reached because of a bug (golang/go#62449) |
+| 1.19 to 1.21 | and 95 × GOMEMLIMIT: by a bug (golang/go#62449), so never reached |
 | 1.22 on | and 0.95 × GOMEMLIMIT |
 
 Since 1.19, an allocation that would push mappedReady above GOMEMLIMIT first releases memory.
@@ -39,9 +40,9 @@ class Goal:
 
     Attributes:
         name: `five-minutes`, `paced-by-goal`, `paced`, `limit-background` or `limit-allocation`.
-        formula: How it is computed, as text.
-        applies: Whether the Go release has the rule; for a limit, also whether one is set.
-        note: What to know about it.
+        formula: How the goal is computed, as text.
+        applies: Whether the Go release has the rule; for a limit, also whether it is set.
+        note: What else to know about the rule.
     """
 
     name: str
@@ -55,8 +56,8 @@ def paced_goal_bytes(
 ) -> int:
     """Return the retained heap at which the background scavenger stops, from Go 1.13.2 on.
 
-    It is computed from HeapInuse at the end of marking (before sweeping), NextGC after and before
-    the collection (the latter positive), and the kernel's page size.
+    The goal is computed from HeapInuse at the end of marking (before sweeping), NextGC after the
+    collection, NextGC before the collection (which must be positive), and the kernel's page size.
     """
     kept = int(peak_inuse_bytes * (goal_bytes / last_goal_bytes))
     kept += kept // EXTRA_PART
@@ -64,7 +65,7 @@ def paced_goal_bytes(
 
 
 def steady_goal_bytes(goal_bytes: float) -> int:
-    """Return the goal for a steady state, in which HeapInuse peaks at NextGC."""
+    """Return the goal for a steady heap, whose HeapInuse peaks at NextGC."""
     return round(goal_bytes * RETAINED_PER_GOAL)
 
 
@@ -74,9 +75,9 @@ def limit_goal_bytes(memory_limit_bytes: float) -> int:
 
 
 def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal, ...]:
-    """Return the rules of all releases, and whether this release has them.
+    """Return the rules of all releases; each says whether this release has the rule.
 
-    GOMEMLIMIT is infinite if unset, None if unknown.
+    `memory_limit_bytes` is infinite if GOMEMLIMIT is unset, and None if unknown.
     """
     old = _applies(version, Fact.IDLE_SPANS_AGE)
     by_next_gc = _applies(version, Fact.GOAL_BY_NEXT_GC)

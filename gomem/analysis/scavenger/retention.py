@@ -1,11 +1,12 @@
-"""How much heap does the runtime keep and release over time, and what is its goal?
+"""How much heap does the runtime keep and release over time, and what is the scavenger's goal?
 
 The result has one row per snapshot, on one clock: heap in use, heap kept for reuse (idle and not
 released), released, released but still resident, RSS, and the goals from `goals`. The background
-scavenger's goal is set when a collection ends. It depends on HeapInuse just before, and on the heap
-goals before and after the collection. The log has both goals to 1 MiB. MemStats has each goal
-exactly if a snapshot lies between the two collections. Without either, the goal is that of a steady
-heap, in which HeapInuse peaks at NextGC plus at most the free slots.
+scavenger's goal is set when a collection ends. The goal depends on HeapInuse just before the end,
+and on the heap goals before and after the collection. The log has both heap goals to 1 MiB.
+MemStats has a heap goal exactly if there is a snapshot between two collections. Without log and
+snapshot, the goal is that of a steady heap, in which HeapInuse peaks at NextGC plus at most the
+free slots.
 """
 
 from __future__ import annotations
@@ -84,14 +85,14 @@ PACED_BY = {
 
 @dataclass(frozen=True)
 class LogCycle:
-    """The log's data for one collection: the heap at the end of marking, and its goal."""
+    """A collection in the log: the heap at the end of marking, and the goal that it ran towards."""
 
     mark_end_bytes: int | None
     goal_bytes: int | None
 
 
 def log_cycles(cycles: pd.DataFrame | None) -> dict[int, LogCycle]:
-    """Return collections by number; none if two processes share a number."""
+    """Return collections by number; empty if two processes have the same number."""
     if cycles is None or cycles["number"].duplicated().any():
         return {}
     columns = cycles[["number", "heap_at_mark_end_bytes", "heap_goal_bytes"]]
@@ -104,10 +105,10 @@ def log_cycles(cycles: pd.DataFrame | None) -> dict[int, LogCycle]:
 def retention(
     readings: pd.DataFrame, version: GoVersion, log: Mapping[int, LogCycle] | None = None
 ) -> pd.DataFrame:
-    """Return what each snapshot keeps and has released, and the goals for it.
+    """Return how much heap each snapshot retains and has released, and the scavenger's goals.
 
     See `READINGS` and `RETENTION`. A release that might have the background scavenger is taken to
-    have it. A snapshot without MemStats has only its RSS and its state; the rest is missing.
+    have it. A snapshot without MemStats has only RSS and the process's state; the rest is missing.
     """
     rows = readings.reset_index(drop=True)
     kept = rows["HeapIdle"] - rows["HeapReleased"]

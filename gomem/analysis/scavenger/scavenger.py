@@ -3,17 +3,17 @@
 The runtime keeps free heap for reuse. Since Go 1.13 a background scavenger works while `retained =
 HeapInuse + (HeapIdle - HeapReleased)` exceeds its goal. The goal is 1.1 × HeapInuse at the last GC
 × NextGC / previous NextGC, which settles near 1.1 × NextGC. Since 1.19 the scavenger also works
-while mapped and unreleased memory exceeds 0.95 × GOMEMLIMIT, so the lower of the two goals applies.
-(In 1.19 to 1.21 a bug makes it miss that goal, golang/go#62449; in these releases, allocation
-releases memory instead, once the limit itself is reached.) Before 1.13 there is no goal, and spans
-are released after five idle minutes. Memory released with MADV_FREE counts as resident until the
-kernel needs it. MADV_FREE is the default from 1.12 to 1.15; since then, GODEBUG=madvdontneed=0
-selects it. Source: the runtime's mgcscavenge.go.
+while memory that is mapped and not released exceeds 0.95 × GOMEMLIMIT, so the lower of the two
+goals applies. (In 1.19 to 1.21 a bug makes the scavenger miss that goal, golang/go#62449; in these
+releases, allocation releases memory instead, once the limit itself is reached.) Before 1.13 there
+is no goal, and spans are released after five idle minutes. Memory released with MADV_FREE counts as
+resident until the kernel needs it. MADV_FREE is the default from 1.12 to 1.15; in later releases,
+GODEBUG=madvdontneed=0 selects it. Source: the runtime's mgcscavenge.go.
 
-For a series of snapshots, `scavenger` has the full answer. It compares kept and released memory
-with the release's goals. It says why no more was released between snapshots, how much
-debug.FreeOSMemory would release and, if the log has such a call, its cost; and the CPU that all
-this used.
+For a series of snapshots, `scavenger` has the full answer. The answer compares kept and released
+memory with the release's goals, and says why no more was released between snapshots, how much
+debug.FreeOSMemory would release, what such a call in the log cost, and how much CPU the scavenger
+used.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def heap_return(
     memory_limits: Mapping[str, int | None] | None = None,
     cycles: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return what each snapshot keeps, has released, and still has resident; see `HEAP_RETURN`.
+    """Return the heap that each snapshot keeps, has released, and has in RSS; see `HEAP_RETURN`.
 
     The last MemStats row of a snapshot counts. The release is taken to have the scavenger unless it
-    is known to be older. GOMEMLIMIT is in bytes by snapshot, where known; `cycles` are those of the
-    log. The goals are those of `retention`.
+    is known to be older. `memory_limits` has GOMEMLIMIT in bytes by snapshot, where known; `cycles`
+    are from the log. The goals are those of `retention`.
     """
     rows = memstats.drop_duplicates("moment", keep="last").set_index("moment")
     table = rows[FIELDS].astype("Int64")
@@ -119,7 +119,7 @@ HEAP_STEPS = (
 
 
 def heap_steps(heap: pd.DataFrame, rss_bytes: Mapping[str, int | None]) -> pd.DataFrame:
-    """Return the changes in use, released and resident from each snapshot to the next.
+    """Return how heap in use, released heap and RSS changed from each snapshot to the next.
 
     A row per snapshot of `heap_return` except the first; see `HEAP_STEPS`.
     """
@@ -167,7 +167,7 @@ class ScavengerCpu:
 
     @property
     def fraction(self) -> float | None:
-        """Share of the available CPU; None if no time passed."""
+        """The scavenger's share of the available CPU; None if no time passed."""
         if self.available_seconds <= 0:
             return None
         return (self.background_seconds + self.assist_seconds) / self.available_seconds
@@ -175,7 +175,7 @@ class ScavengerCpu:
 
 @dataclass(frozen=True, repr=False)
 class Scavenger(Answer):
-    """What is released to the kernel, when, how fast, and why not more."""
+    """What is returned to the OS, when, how fast, and why no more."""
 
     goals: tuple[Goal, ...]  # the rules of all releases, and which this one has
     retention: pd.DataFrame  # a row per snapshot; see `retention.RETENTION`
@@ -193,7 +193,7 @@ class Scavenger(Answer):
     cpu: ScavengerCpu | None  # if runtime/metrics have it at two snapshots; since Go 1.20
 
     def target_bytes(self, goal: Goal) -> int | None:
-        """Return a rule's goal at the last snapshot; None if a number is missing."""
+        """Return the goal of a rule at the last snapshot, in bytes; None if unknown."""
         known = self.retention[self.retention["retained_bytes"].notna()]
         if known.empty:
             return None
@@ -221,11 +221,11 @@ def scavenger(
     *,
     has_no_limit: bool = False,
 ) -> Scavenger:
-    """Answer all questions for snapshots in order; see `retention.READINGS`.
+    """Analyse the scavenger over snapshots in order; see `retention.READINGS`.
 
-    The scavenger's lines have `seconds` on the clock of the readings. `cpu` has the metrics of
-    `CPU_CLASSES` by snapshot, where known. `has_no_limit` is set if GOMEMLIMIT is known to be
-    unset.
+    `scavenges` are the scavenger's lines, with `seconds` on the clock of the readings. `cpu` has
+    the metrics of `CPU_CLASSES` by snapshot, where known. `has_no_limit` says that GOMEMLIMIT is
+    known to be unset.
     """
     rows = retention(readings, version, log_cycles(cycles))
     intervals = verdicts(rows, version)

@@ -1,4 +1,4 @@
-"""The sentence for a verdict about the scavenger, with the numbers of its interval."""
+"""Say a verdict about the scavenger in a sentence, with the numbers of its interval."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ BY = {
 
 
 def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None) -> Text:
-    """Return the sentence of a verdict (code, rule) for the interval between two rows."""
+    """Return the sentence for a verdict (code and rule) about the interval between two rows."""
     interval = _Interval(before, after, size)
     named = {name: value(interval) for name, value in VALUES.items() if f"{{{name}}}" in SAID[case]}
     fields = {name: Bytes(after[name]) for name in FIELDS if f"{{{name}}}" in SAID[case]}
@@ -89,11 +89,11 @@ def seconds_between(before: Row, after: Row) -> float | None:
 
 
 def given_back(before: Row, after: Row) -> int | None:
-    """Return released minus reused bytes; None if unknown on either side.
+    """Return bytes returned to the OS between two readings; None if unknown on either side.
 
-    The smaller of the rise in HeapReleased and the fall in retained heap. Two changes return
-    nothing to the OS: since Go 1.13 a fresh arena counts as released, and heap that becomes a stack
-    no longer counts as heap.
+    The result is the smaller of two numbers: the rise in HeapReleased, and the fall in retained
+    heap. Either alone can change without a return to the OS: since Go 1.13 a fresh arena counts as
+    released, and heap that becomes a stack no longer counts as heap.
     """
     released, retained = (
         change(before, after, name) for name in ("HeapReleased", "retained_bytes")

@@ -4,13 +4,13 @@ The checks run in this order:
 
 - Retained heap is over the scavenger's goal. Then either the scavenger is releasing it
   (`as-intended`), or something delays the release: the process is stopped or the scavenger sleeps
-  (`starved`), a rule makes it wait (`waiting`), or the chunks were dense in the last collection
-  (`dense-chunks`). The Go release and the collections since the heap became idle decide which.
-- Retained heap is within the goal. Then the largest of these explains RSS: heap kept for reuse
-  by pacing (`kept-for-goal`), a memory limit (`limit-driven`), free slots between objects
+  (`starved`), a rule makes the scavenger wait (`waiting`), or the chunks were dense in the last
+  collection (`dense-chunks`). The Go release and the collections since the heap became idle decide
+  between these.
+- Retained heap is within the goal. Then the largest of these explains RSS: heap kept for reuse by
+  pacing (`kept-for-goal`), a memory limit (`limit-driven`), free slots between objects
   (`fragmented`), memory released with MADV_FREE (`madv-free`), huge pages (`huge-pages`), or non-Go
-  memory (`not-go-memory`). If none of them is large enough to mention, the verdict is
-  `as-intended`.
+  memory (`not-go-memory`). If all are too small to mention, the verdict is `as-intended`.
 
 The scavenger works in steps. Since Go 1.18 it sleeps after each step for a multiple of the step's
 wall-clock time, at first 1 700 times as long: 1.7 s after a step of 1 ms. So a pause of a few
@@ -102,9 +102,10 @@ class _Above:
 
 
 def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
-    """Return why no more was released between consecutive snapshots with MemStats; see `INTERVALS`.
+    """Return why no more was released from one snapshot with MemStats to the next; see `INTERVALS`.
 
-    If no snapshot has MemStats, intervals are between all snapshots, and the answer is unknown.
+    If no snapshot has MemStats, there is an interval between any two consecutive snapshots, and the
+    verdict is `unknown`.
     """
     rows = [_plain(row) for row in rows_of(retention)]
     told = [
@@ -134,8 +135,8 @@ def _is_stopped(rows: Sequence[Row]) -> bool:
 def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
     """Merge consecutive intervals with the same verdict; see `EPISODES`.
 
-    Just before a collection the heap is full, with little idle. Such an interlude of a few seconds
-    between intervals with one verdict is merged with them.
+    Just before a collection, the heap is full and little of it is idle. An interlude of a few
+    seconds with another verdict, between intervals with the same verdict, is merged, too.
     """
     rows = {row["moment"]: _plain(row) for row in rows_of(retention)}
     groups = [list(group) for _, group in groupby(rows_of(intervals), key=_kind)]

@@ -1,13 +1,14 @@
 """Does a level rise above its baseline: how far, how suddenly, for how long, and does it return?
 
-The baseline is the median of the readings in the lower half of the range. It is the typical level
-if the level is high for less than half of the time. An excursion lasts while the level is above the
-midpoint between the baseline and the highest reading. A rise over several readings means that
-something fills up, such as a cache or a batch. A rise within one reading is sudden.
+The baseline is the median of the readings in the lower half of the range. The baseline is the
+typical level if the level is high for less than half of the time. An excursion lasts while the
+level is above the midpoint between the baseline and the highest reading. A rise over several
+readings means that something fills up, such as a cache or a batch. A rise within one reading is
+sudden.
 
-The true duration lies between the readings inside the excursion and the ones just outside it. The
-longest possible duration is reported, so an extra reading can only shorten it. If one reading of an
-evenly spaced series is missing, an excursion may have gone unseen.
+The true duration is between that of the readings inside the excursion and that of the readings just
+outside it. The longest possible duration is reported, so a further reading can only shorten it. If
+one reading of an evenly spaced series is missing, an excursion can have gone unseen.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ USUAL_LOWS = 0.1, 0.9  # quantiles that enclose most readings at the baseline
 
 @dataclass(frozen=True)
 class Excursion:
-    """A level that rose above its baseline, once or several times."""
+    """The excursion of a level above its baseline, once or several times."""
 
     readings: int  # number of readings
     seconds: float  # from the first reading to the last
@@ -61,14 +62,15 @@ class Excursion:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the last reading is away from the baseline."""
+        """Whether the last reading is above the baseline."""
         return self.last == self.readings - 1
 
 
 def excursion_of(level: Level) -> Excursion | None:
-    """Measure how a level left its baseline; None for under three readings, or if it did not.
+    """Measure how a level left its baseline.
 
-    A level that is already high at the first reading is not an excursion.
+    None for fewer than three readings, or if the level did not leave its baseline. A level that is
+    already high at the first reading is not an excursion.
     """
     at, values = level.seconds, level.values
     if len(values) < 3 or not at[-1] > at[0]:

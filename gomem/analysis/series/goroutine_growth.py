@@ -1,12 +1,12 @@
-"""Does the number of goroutines grow, where do they wait, and what do they retain?
+"""Does the number of goroutines grow, where do goroutines wait, and what do they retain?
 
-Goroutine profiles, stack dumps and runtime/metrics count goroutines. Without any of them, two
-proxies follow the number: StackInuse, and `runtime.malg` in heap profiles, which allocates a
-goroutine's descriptor. Descriptors are reused and never freed, so they show the largest number of
-goroutines so far.
+Goroutine profiles, stack dumps and runtime/metrics count goroutines. Without such a count, two
+proxies follow the number: StackInuse, and, in heap profiles, `runtime.malg`, which allocates the
+descriptor of a goroutine. Descriptors are reused and never freed, so they show the largest number
+of goroutines so far.
 
-The waiting place is the program's own innermost function. `sync.(*WaitGroup).Wait` or
-`internal/poll.runtime_pollWait` would not show a developer what to fix.
+The place where a goroutine waits is named by the program's own innermost function.
+`sync.(*WaitGroup).Wait` or `internal/poll.runtime_pollWait` would not show a developer what to fix.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ GOROUTINE_GROUPS = (
 
 @dataclass(frozen=True)
 class Waiting:
-    """Where most of the new goroutines wait, since the first count."""
+    """Where most of the new goroutines wait: those that came since the first count."""
 
     # The program's own innermost function on their stack; the library's if there is none.
     function: str
@@ -80,7 +80,7 @@ class GoroutineGrowth:
 
     @property
     def stacks_grown(self) -> float:
-        """Growth of stacks; if unknown, the minimum stacks of the new goroutines."""
+        """Bytes by which stacks grew; if unknown, the minimum stacks of the new goroutines."""
         if self.stacks is not None and self.stacks.grown > 0:
             return self.stacks.grown
         return 0.0 if self.count is None else max(0.0, self.count.grown) * SMALLEST_STACK
@@ -95,14 +95,17 @@ def goroutine_growth(
 ) -> GoroutineGrowth:
     """Measure the growth of goroutines, by their number and by StackInuse.
 
-    `profiles` are goroutines by stack, at the snapshots that have them: `goroutines`, and `stack`,
-    innermost first. Descriptors are those of heap profiles.
+    `profiles` are frames of goroutines by stack, at the snapshots that have such data, with the
+    columns `goroutines` and `stack`, innermost first. `descriptors_bytes` is from heap profiles.
     """
     return GoroutineGrowth(counts.rise, stacks.rise, descriptors_bytes, waiting_of(profiles))
 
 
 def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:
-    """Find where goroutines wait that the last profile has beyond the first; None if unknown."""
+    """Find where the new goroutines wait: those that the last profile has beyond the first.
+
+    None if unknown.
+    """
     named = [_by_function(profile) for profile in profiles if len(profile)]
     if not named:
         return None
@@ -146,7 +149,7 @@ def goroutine_groups(profile: pd.DataFrame, of_all: int = 0) -> pd.DataFrame:
     Args:
         profile: Goroutines by stack: `goroutines` and `stack`, innermost first; a dump in text also
             has `state`, `wait_seconds` and `created_by`.
-        of_all: The number of goroutines, the base of shares; for an excerpt, more than it shows.
+        of_all: The number of all goroutines, the base of shares; an excerpt shows fewer.
     """
     rows = profile.assign(waits=[waiting_in(stack) for stack in map(str, profile["stack"])])
     whole, groups = max(of_all, int(rows["goroutines"].sum())), []
@@ -170,7 +173,7 @@ def goroutine_groups(profile: pd.DataFrame, of_all: int = 0) -> pd.DataFrame:
 
 
 def mixed_states(profile: pd.DataFrame) -> dict[str, str]:
-    """Return the states of each place with several states, the most frequent first."""
+    """Return, for each place where goroutines are in several states, these states by frequency."""
     if "state" not in profile:
         return {}
     counts = profile.groupby([places_of(profile), "state"], sort=False)["goroutines"].sum()
@@ -195,7 +198,7 @@ def _commonest(rows: pd.DataFrame, column: str) -> str | None:
 def waiting_in(stack: str) -> str:
     """Return the program's own innermost function, or else the function the goroutine began with.
 
-    `net/http.(*persistConn).readLoop` is more informative than a wait for the network.
+    `net/http.(*persistConn).readLoop` says more than that a goroutine waits for the network.
     """
     functions = stack.split(";")
     begun = [name for name in reversed(functions) if not name.startswith("runtime.")]
@@ -206,7 +209,7 @@ def waiting_in(stack: str) -> str:
 
 
 def stacks_of(profile: pd.DataFrame) -> pd.Series:
-    """Return the stack of each row, innermost first; only the function if the stack is unknown."""
+    """Return the stack of each row, innermost first; if it is unknown, only the function."""
     return profile["stack" if "stack" in profile else "function"].astype("str")
 
 
@@ -228,7 +231,7 @@ def _by_function(profile: pd.DataFrame) -> pd.Series:
 
 
 def descriptors_grown(growth: pd.DataFrame) -> float:
-    """Return the certain rise of descriptors' stacks; see `analysis.profiles.growth.GROWTH`."""
+    """Return the bytes by which descriptors certainly grew, from rows of `growth.GROWTH`."""
     if growth.empty:
         return 0.0
     rows = growth[(growth["shape"] == "ramp") & (growth["slope_low"] > 0)]
@@ -237,5 +240,5 @@ def descriptors_grown(growth: pd.DataFrame) -> float:
 
 
 def is_of_descriptors(stack: str) -> bool:
-    """Return whether a stack is the runtime's, creating or listing a goroutine's descriptor."""
+    """Return whether a stack is one where the runtime makes or lists descriptors of goroutines."""
     return not DESCRIPTORS.isdisjoint(stack.split(";"))

@@ -1,20 +1,20 @@
-"""How does a level change: how far, how fast, in what shape, and does it still change at the end?
+"""How does a level change: how far, how fast, in what shape, and is it still changing at the end?
 
 A level is an amount at a point in time: bytes marked by a GC, resident bytes, goroutines. Readings
-come from logs, MemStats, profiles, mappings or counts. They differ only in their error (rounding,
-sampling, bounds of an account) and their timestamp, so one engine handles all of them.
+come from logs, MemStats, profiles, mappings or counts. Readings differ only in their errors
+(rounding, sampling, bounds of an account) and their times, so one engine handles all.
 
-A level that rises and then plateaus is not growing. The engine fits a straight line and a
-saturating curve together. The share of the rise that the line explains, rather than the curve,
-separates growth from a plateau better than any rank test, and works from three readings on. Some
-readings are only upper bounds: HeapAlloc includes garbage on top of the live heap. If continued
-growth would have passed such a bound, the growth has stopped.
+A level that rises and then plateaus is not growing. The engine fits the sum of a straight line and
+a saturating curve. The line's share of the rise separates growth from a plateau better than any
+rank test, and works from three readings on. Some readings are only upper bounds: HeapAlloc includes
+garbage on top of the live heap. If continued growth would have passed such a bound, the growth has
+stopped.
 
 A second table has the typical and the worst size of RSS and the heap (`LEVEL_QUANTILES`). The
 q-quantile is the smallest level with at least a fraction q of the snapshots at or below it. A p99
-of 200 MB means that 99 % of the snapshots are at or below 200 MB. It is reported only with enough
-snapshots: with fewer than a hundred, p99 is just the maximum. A share of the snapshots equals a
-share of the time only if they were taken at even intervals, as by `gomem capture --every`.
+of 200 MB means that 99 % of the snapshots are at or below 200 MB. A p99 is reported only with
+enough snapshots: with fewer than a hundred, it is just the maximum. A share of the snapshots equals
+a share of the time only if they were taken at even intervals, as by `gomem capture --every`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Level:
 
     @property
     def span_seconds(self) -> float:
-        """From the first reading to the last."""
+        """Seconds from the first reading to the last."""
         return float(self.seconds[-1] - self.seconds[0]) if len(self) else 0.0
 
     @cached_property
@@ -118,16 +118,16 @@ class Rise:
 
     @property
     def rate(self) -> float:
-        """Growth per second from the first level to the last: the rate in reports.
+        """Growth per second from the first level to the last, as reports show it.
 
-        The slope is the median of all pairs, so it is mostly that of the time with most readings,
-        such as a start-up with frequent GCs.
+        `slope` is the median over all pairs of readings, so it mostly describes the time with most
+        readings, such as a start-up with frequent GCs.
         """
         return self.grown / self.apart_seconds
 
     @property
     def goes_on(self) -> bool:
-        """Whether it still rose at the end."""
+        """Whether the level still rose at the end."""
         return self.linear_share >= STILL_LINEAR and self.late_share >= STILL_LATE
 
     @property
@@ -195,9 +195,9 @@ def _slope(
 
 
 def linear_share(seconds: FloatArray, values: FloatArray) -> float:
-    """Return the part of a rise that needs a line in addition to a saturating fill; 0 without one.
+    """Return the part of a rise that needs a line in addition to a saturating curve; 0 if none.
 
-    By non-negative least squares over a handful of time constants, of which the best is used.
+    The fit is by non-negative least squares over a few time constants, of which the best is used.
     """
     span = seconds[-1] - seconds[0]
     since = (seconds - seconds[0]) / span
@@ -236,7 +236,7 @@ def _beyond(level: Level, last: float, grown: float, span: float) -> float:
 
 
 def level_quantiles(levels: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each column of bytes that enough snapshots have; see `LEVEL_QUANTILES`."""
+    """Return a row for each column in bytes that enough snapshots have; see `LEVEL_QUANTILES`."""
     rows = []
     for name in LEVELS:
         sample = levels[name].dropna() if name in levels else []

@@ -1,8 +1,8 @@
 """What shape does a level have: flat, a ramp, a step, a plateau, a saw-tooth, a decline?
 
-The shape shows where the rises and falls are. A level that filled at the start and then stayed also
-has a slope, but is not a leak. `level` computes how far and how fast it changed, and whether it
-still changes.
+The shape shows where a level rises and falls. A level that filled at the start and then stayed has
+a slope, too, but is not a leak. `level` computes how far and how fast a level changed, and whether
+it is still changing.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def shape_of(
 ) -> str:
     """Return the shape of a level, one of `SHAPES`, by where it rises and falls.
 
-    A fall of half the range, after or before as large a rise, is a saw-tooth; a fall alone is a
-    decline. A rise mostly within one interval, and far faster than average, is a step. A rise that
-    has ended by the last third is a plateau; any other is a ramp.
+    A fall of half the range, before or after an equally large rise, makes a saw-tooth; a fall alone
+    makes a decline. A rise mostly within one interval, and far faster than average, is a step. A
+    rise that has ended by the last third is a plateau; any other is a ramp.
 
-    Times ascend. `noise` is the standard deviation of an estimated level; `since_seconds` is the
-    earliest time that each reading can show, if readings lag.
+    Times ascend. `noise` is the standard deviation of an estimated level. If readings lag,
+    `since_seconds` is the earliest time that each reading can show.
     """
     extent = levels.max() - levels.min()
     if extent <= max(NOISE * noise, MOVES * levels.max()):

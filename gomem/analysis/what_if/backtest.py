@@ -1,8 +1,8 @@
 """How well does the earlier part of a log predict the later part?
 
 Three tests use the log itself. The first predicts each goal from the previous collection. The
-second predicts each distance to the next collection from the previous five. The third replays the
-first half to predict the second, and the whole log to predict itself.
+second predicts each distance to the next collection from the previous five collections. The third
+replays the first half to predict the second half, and the whole log to predict itself.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ GOALS = (
 
 @dataclass(frozen=True)
 class Backtest:
-    """How well the log's later part was predicted; None if nothing could be tested.
+    """How well a log's later part was predicted; None where nothing could be tested.
 
     Attributes:
         cycles: Collections whose goal was predicted.
-        goals_agree_fraction: Share of them whose printed goal is within the formula's bounds.
+        goals_agree_fraction: Share of these collections whose goal is within the formula's bounds.
         goal_error_p95: 95th percentile of the relative error of predicted goals.
         interval_error_p50: Median relative error of the interval to the next collection.
         cycles_per_second_error: Relative error of a replay: of the second half predicted from
             the first, or of the whole log predicted from itself, whichever is greater.
-        gc_cpu_cores_error: The same for GC CPU.
-        peak_heap_bytes_error: The same for the peak heap.
+        gc_cpu_cores_error: The same error for GC CPU.
+        peak_heap_bytes_error: The same error for the peak heap.
     """
 
     cycles: int = 0
@@ -70,7 +70,7 @@ class Backtest:
     peak_heap_bytes_error: float | None = None
 
     def error_of(self, metric: str) -> float:
-        """Return the error by which a metric's interval is widened."""
+        """Return the error by which the interval of a metric is widened."""
         name = "peak_heap_bytes" if metric == "goal_bytes" else metric
         error = getattr(self, f"{name}_error")
         return UNTESTED if error is None else float(error)
@@ -78,7 +78,7 @@ class Backtest:
 
 @dataclass(frozen=True)
 class Made:
-    """The settings with which a log was made."""
+    """The settings under which a log was recorded."""
 
     gogc: float  # GOGC, 1.0 for 100; infinite for off
     limit: float  # GOMEMLIMIT, bytes; infinite for none
@@ -88,7 +88,7 @@ class Made:
 
 
 def backtest(cycles: pd.DataFrame, made: Made) -> Backtest:
-    """Predict the analysed part of a log, of one run, and compare."""
+    """Predict collections of the analysed part of a log, all of one run, and compare."""
     goals, agree = _goal_errors(cycles, made)
     intervals = _interval_errors(cycles, made)
     return Backtest(
@@ -168,8 +168,9 @@ def goal_check(cycles: pd.DataFrame, gogc: Mapping[int, float], era: Era) -> pd.
 
     Sizes are printed in whole MiB, rounded down, so the formula gives a range; a goal agrees if its
     printed MiB overlaps this range. Three things raise a goal: the minimum heap of 4 MiB x
-    GOGC/100, room of 1 MiB during sweeping, and a late start. There is a row per collection with a
-    predecessor, in a run with known GOGC (1.0 for 100). Goals set by a memory limit do not agree.
+    GOGC/100, room of 1 MiB during sweeping, and a late start. The result has a row per collection
+    that has a predecessor, in a run with known GOGC (1.0 for 100). A goal set by a memory limit
+    does not agree.
     """
     printed = PrintedGoals.of(cycles)
     live, goal, scanned = printed.live, printed.goal, printed.scanned

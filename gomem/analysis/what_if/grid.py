@@ -1,9 +1,8 @@
-"""What would happen under each of many settings? The load is replayed under all of them.
+"""What would happen under each of many settings? The load is replayed under all settings.
 
-Each number has an interval. The interval combines all uncertainties, varied one at a time: see
-`what_if`.
+Each number has an interval, which combines all uncertainties, varied one at a time: see `what_if`.
 
-How much memory besides the heap's objects does a memory limit count?
+How much memory other than heap objects counts towards a memory limit?
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ METRICS = ("cycles_per_second", "gc_cpu_cores", "goal_bytes", "peak_heap_bytes")
 
 @dataclass(frozen=True)
 class Known:
-    """The data of a log and its capture; see `what_if`."""
+    """What is known from a log and its capture; see `what_if`."""
 
     load: Load
     era: Era
@@ -88,7 +87,7 @@ class Known:
 
 
 class Grid:
-    """The settings, each replayed in several ways, and the results."""
+    """Settings, each replayed in several ways, and the results."""
 
     def __init__(
         self, known: Known, cells: Sequence[tuple[int, float]], container_bytes: int | None
@@ -151,7 +150,7 @@ class Grid:
 
     @property
     def table(self) -> pd.DataFrame:
-        """The result; see `GRID`."""
+        """The results, a row per setting; see `GRID`."""
         present = self._present.gogc, self._present.limit_bytes
         columns: dict[str, object] = {
             "gogc": [gogc for gogc, _ in self._cells],
@@ -239,7 +238,7 @@ def _whole(values: np.ndarray) -> pd.arrays.IntegerArray:
 
 @dataclass(frozen=True)
 class Spread:
-    """Relative errors of the log's own numbers: half of a 95 % interval."""
+    """Relative errors of a log's numbers: half the width of 95 % intervals."""
 
     rate: float  # of the allocation rate
     survival: float  # of the surviving memory
@@ -248,7 +247,10 @@ class Spread:
 
     @classmethod
     def of(cls, load: Load, peaks: np.ndarray) -> Spread:
-        """Compute from the means of stretches of the load; times √2, as a further run varies."""
+        """Compute the errors from the means over stretches of the load.
+
+        The errors are multiplied by √2, because another run varies, too.
+        """
         highest = float(peaks.max())
         stretches = int(min(MAX_STRETCHES, max(2, len(load.begin) // 2)))
         edges = np.linspace(0, load.seconds * (1 - 1e-9), stretches + 1)
@@ -275,7 +277,7 @@ def _half_width(means: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class MemoryNow:
-    """Memory at a snapshot, besides heap objects."""
+    """Memory at a snapshot, other than heap objects."""
 
     retained_bytes: int  # HeapSys - HeapReleased
     beside_bytes: int  # memory that the runtime has mapped besides the heap: Sys - HeapSys
@@ -287,7 +289,7 @@ class MemoryNow:
 
 @dataclass(frozen=True)
 class Beside:
-    """Memory besides heap objects that counts for a limit: an estimate with bounds."""
+    """Memory other than heap objects that counts towards a limit: an estimate with bounds."""
 
     # bytes that do not depend on the heap's size: low, likely, high
     fixed: tuple[float, float, float]
@@ -297,7 +299,7 @@ class Beside:
 
     @classmethod
     def of(cls, memory: MemoryNow | None, load: Load, era: Era) -> Beside:
-        """Estimate from a snapshot's MemStats, or else from typical values by release."""
+        """Estimate from the MemStats of a snapshot, or else from typical values by release."""
         if memory is not None:
             heap = max(memory.heap_sys_bytes, 1)
             beside, rss = memory.beside_bytes, memory.rss_bytes
@@ -323,7 +325,10 @@ class Beside:
         return cls(fixed, share, None, words)
 
     def of_limit(self, limit: np.ndarray | float, which: int = 1) -> np.ndarray:
-        """Return the bytes besides objects under a limit; `which` is 0, 1, 2: low, likely, high."""
+        """Return the bytes other than objects under a limit.
+
+        `which` is 0 for the lower bound, 1 for the likely value, 2 for the upper bound.
+        """
         held = np.where(np.isfinite(limit), limit, 0.0)
         heap = (held - self.fixed[which]) / (1 + self.share[which])
         return self.fixed[which] + self.share[which] * np.maximum(heap, 0.0)

@@ -1,6 +1,6 @@
 """What goal and what trigger does the runtime set, by release?
 
-Taken from mgcpacer.go (mgc.go before 1.17), and checked against recorded logs:
+The rules are from mgcpacer.go (mgc.go before 1.17), and checked against recorded logs:
 
     to 1.17    goal = live + live x GOGC/100
     from 1.18  goal = live + (live + stacks + globals) x GOGC/100
@@ -9,8 +9,9 @@ Taken from mgcpacer.go (mgc.go before 1.17), and checked against recorded logs:
                limit - (mapped non-heap memory) - headroom, but never less than live;
                the headroom is 1 MiB, from 1.21 on 3 % of the rest if that is more
 
-A collection starts before the goal. The distance is the runway that the last collections needed:
-their allocation during marking, scaled to marking with a quarter of the CPU. It has bounds:
+A collection starts before the heap reaches the goal. The distance is the runway that the last
+collections needed: what was allocated while they marked, scaled to marking with a quarter of the
+CPU. The start has bounds:
 
     to 1.13      at most 0.95 of the way from live to goal
     1.14 - 1.17  0.6 to 0.95 of it
@@ -45,7 +46,7 @@ Array = np.ndarray
 
 
 class Era(IntEnum):
-    """Releases with the same pacer, by the minor number of the first."""
+    """Releases that have the same pacer, by the minor number of the first of these releases."""
 
     RATIO = 5
     RATIO_BOUNDED = Fact.TRIGGER_HAS_A_FLOOR.since.minor
@@ -61,17 +62,17 @@ class Era(IntEnum):
 
     @property
     def counts_stacks(self) -> bool:
-        """Whether stacks and globals count for the goal."""
+        """Whether stacks and globals raise the goal."""
         return self >= Era.CONS_MARK
 
     @property
     def knows_limit(self) -> bool:
-        """Whether GOMEMLIMIT exists."""
+        """Whether these releases have GOMEMLIMIT."""
         return self >= Era.LIMIT
 
 
 def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
-    """Return the pacer of a release, and a sentence if that is an assumption."""
+    """Return the era of a release, and a sentence if the era is assumed."""
     low, high = version.low, version.high
     eras = [Era.of(release.minor) for release in (low, high) if release is not None]
     if len(eras) == 2 and eras[0] == eras[1]:
@@ -87,14 +88,15 @@ def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
 def percent_goal(live: Array, scanned: Array | float, gogc: Array | float, era: Era) -> Array:
     """Return the goal in bytes set by GOGC (1.0 for 100); infinite if off.
 
-    From the heap that the previous collection marked, and from 1.18 on, stacks and globals.
+    The goal follows from the heap that the previous collection marked; from 1.18 on, also from
+    stacks and globals.
     """
     base = live + scanned if era.counts_stacks else live
     return np.maximum(live + base * gogc, MIN_HEAP_BYTES * gogc)
 
 
 def limit_goal(live: Array, limit: Array | float, not_heap: Array | float, era: Era) -> Array:
-    """Return the goal in bytes set by a memory limit; infinite without one, and before 1.19.
+    """Return the goal in bytes set by a memory limit; infinite without a limit, and before 1.19.
 
     `not_heap` is mapped memory that has no objects and cannot have any.
     """
@@ -108,7 +110,7 @@ def limit_goal(live: Array, limit: Array | float, not_heap: Array | float, era: 
 
 @dataclass(frozen=True)
 class Goals:
-    """The two goals of collections, in bytes; infinite without one."""
+    """The two goals of collections, in bytes; a goal is infinite if nothing sets it."""
 
     live: Array  # marked by the previous collection
     by_percent: Array  # see `percent_goal`
@@ -116,7 +118,7 @@ class Goals:
 
     @property
     def goal(self) -> Array:
-        """The smaller goal, which applies."""
+        """The smaller of the two goals, which is the one that applies."""
         return np.minimum(self.by_percent, self.by_limit)
 
 
@@ -148,7 +150,7 @@ def _bounds(room: Array, gogc: Array | float, era: Era) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Marking:
-    """Marking of collections, one value per collection."""
+    """The marking of several collections, one value per collection."""
 
     seconds: Array  # duration of marking
     gomaxprocs: Array  # GOMAXPROCS
@@ -160,9 +162,10 @@ class Marking:
 def runway(marking: Marking, era: Era) -> Array:
     """Return how far before the goal the pacer aims to start after each collection, in bytes.
 
-    From 1.18 on it measures the bytes that the program allocates per CPU-second, and the bytes that
-    marking scans per CPU-second; from 1.20 on it uses the largest ratio of the last five. Before
-    1.18, half of each error enters the next trigger, so the mean of the last few approximates it.
+    From 1.18 on, the pacer divides the bytes that the program allocates per CPU-second by the bytes
+    that marking scans per CPU-second; from 1.20 on, it uses the largest ratio of the last five
+    collections. Before 1.18, half of each error enters the next trigger, which a mean of the last
+    few collections approximates.
     """
     cpu = marking.seconds * marking.gomaxprocs
     with np.errstate(invalid="ignore", divide="ignore"):

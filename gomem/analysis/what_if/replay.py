@@ -1,11 +1,11 @@
 """What would GC have done with the same load under other settings?
 
 A log shows the load of the program: the bytes allocated over time, the surviving heap, and the
-duration and cost of marking. None of this depends much on GOGC, so the load can be replayed. The
-heap grows as it did. A collection starts where `pacer` sets the trigger and takes as long as the
-collections around it took. It leaves the survivors of that time, plus the allocation during
-marking. The end of the load joins its beginning, so that rare collections are counted over several
-passes.
+duration and cost of marking. This load hardly depends on GOGC, so it can be replayed. The heap
+grows as in the log. A collection starts where `pacer` sets the trigger and takes as long as the
+collections in the log around that time. The collection leaves the survivors of that time, plus what
+is allocated during marking. The load starts again when it ends, so that rare collections are
+counted over several passes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Load:
-    """The load of one run of a program in a log, from its first collection on."""
+    """The load of one run in a log, from the run's first collection on."""
 
     begin: Array  # start of each collection, in seconds since the first
     knots_seconds: Array  # times with a known total allocation
@@ -55,7 +55,7 @@ class Load:
 
     @classmethod
     def of(cls, cycles: pd.DataFrame, era: Era) -> Load:
-        """Extract the load of two or more collections of one run with known numbers."""
+        """Extract the load from two or more collections of one run, whose numbers are known."""
         number = {
             name: cycles[name].to_numpy(float, na_value=np.nan)
             for name in ("at_seconds", "gomaxprocs", "cpu_assist_seconds", "cpu_idle_seconds")
@@ -95,12 +95,12 @@ class Load:
 
     @property
     def seconds(self) -> float:
-        """From the start of its first collection to the start of its last."""
+        """Seconds from the start of the first collection to the start of the last."""
         return float(self.knots_seconds[-1])
 
     @property
     def allocated_bytes(self) -> float:
-        """Bytes allocated in that time."""
+        """Bytes allocated from the first collection to the last."""
         return float(self.knots_bytes[-1])
 
     def allocated(self, at: Array) -> Array:
@@ -110,7 +110,7 @@ class Load:
         return rounds * self.allocated_bytes + within
 
     def when(self, allocated: Array) -> Array:
-        """Return the time at which this many bytes are allocated; the inverse of `allocated`."""
+        """Return the time at which so many bytes are allocated; the inverse of `allocated`."""
         rounds = np.floor(allocated / self.allocated_bytes)
         within = allocated - rounds * self.allocated_bytes
         return rounds * self.seconds + np.interp(within, self.knots_bytes, self.knots_seconds)
@@ -155,7 +155,7 @@ def _allocated(
 
 @dataclass(frozen=True)
 class Setting:
-    """The parameters of replays, one value per replay."""
+    """The parameters of several replays, one value per replay."""
 
     gogc: Array  # 1.0 for 100; infinite for off
     limit: Array  # GOMEMLIMIT, bytes; infinite for none
@@ -174,9 +174,11 @@ REPLAYED = (
 def replay(load: Load, setting: Setting, era: Era) -> pd.DataFrame:
     """Replay the load under all settings at once; returns a row per setting.
 
-    `cycles_per_second`, `gc_cpu_cores`, `peak_heap_bytes` (the highest heap at the end of marking),
-    `goal_bytes` (the highest), and the shares of collections with a goal set by a limit, without
-    any room, started by the two-minute timer, and started by the program.
+    The columns are those of `REPLAYED`: `peak_heap_bytes` is the highest heap at the end of
+    marking, `goal_bytes` the highest goal. The fractions are shares of the collections: those whose
+    goal a limit set (`limited_fraction`), those without any room (`met_fraction`), those started by
+    the two-minute timer (`periodic_fraction`), and those that the program forced
+    (`forced_fraction`).
     """
     run = _Run(load, setting, era)
     while run.step():

@@ -1,8 +1,8 @@
 """Which part of a log is typical for the program, and is it long enough?
 
-A log begins with a start-up, in which the heap fills and collections are frequent. A log of several
-processes has several start-ups. So the longest run is used, from the point where its live heap
-first reached its median, as in `live_heap`. A log that is too short, or that does not show the
+A log begins with a start-up, during which the heap fills and collections are frequent. A log of
+several processes has several start-ups. So the longest run is used, from the point where its live
+heap first reached its median, as in `live_heap`. A log that is too short, or that does not show the
 program's own pace, is refused with a reason.
 """
 
@@ -55,7 +55,10 @@ class Watched:
 
 
 def watched(cycles: Cycles) -> Watched:
-    """Select the part, for a long log the end of the longest run, and check that it is enough."""
+    """Select the part of a log to analyse, and check that it is long enough.
+
+    The part is from the longest run; in a long log, it is the end of that run.
+    """
     frame, runs = _longest_run(cycles)
     whole = frame.dropna(subset=list(KNOWN))
     notes = []
@@ -145,7 +148,7 @@ class Present:
     """What the log shows; None where unknown.
 
     Attributes:
-        gogc: GOGC in per cent; -1 is off; None if it is not known.
+        gogc: GOGC in per cent; -1 is off; None if unknown.
         memory_limit_bytes: GOMEMLIMIT; infinite for none.
         live_bytes: Median of the marked heap.
         allocation_bytes_per_second: Allocation rate.
@@ -172,7 +175,7 @@ class Present:
 
     @property
     def limit_bytes(self) -> float:
-        """GOMEMLIMIT; if unknown, none is assumed."""
+        """GOMEMLIMIT in bytes; infinite if there is no limit, or if unknown."""
         return math.inf if self.memory_limit_bytes is None else self.memory_limit_bytes
 
 

@@ -9,7 +9,7 @@ Each number has an interval, valid for a run as long as the log. The interval co
 - the starting point of the replay, which matters for a bursty load;
 - for the peak heap, the distance between the log's p90 and its peak;
 - the uncertainty about non-heap memory, if a limit includes it;
-- the error of the back-test: the first half of the log predicts the second, and the whole log
+- the error of the back-test: the first half of the log predicts the second half, and the whole log
   predicts itself;
 - the variation between two runs of one program: 8 % in collections per second, 10 % in CPU.
 
@@ -17,13 +17,13 @@ Which GOMEMLIMIT and which GOGC fit a container with a given memory limit?
 
 GOMEMLIMIT is the container's limit minus non-Go memory minus a margin. The runtime keeps to it by
 collecting as often as necessary. GOMEMLIMIT is a safety net for a heap larger than the one in the
-log. GOGC is chosen so that the logged load stays clear of it: the largest GOGC at which the upper
-bound of Go's total memory stays below GOMEMLIMIT.
+log. GOGC is chosen so that the logged load stays below GOMEMLIMIT: it is the largest GOGC at which
+the upper bound of Go's total memory is below the limit.
 
-Two thresholds show how much the live heap can grow. At the first, the goal from GOGC reaches the
-goal from the limit; above it, the limit sets the pace and collections become more frequent. At the
-second, the live heap itself reaches the limit. There is no headroom left, GC takes up to half of
-the CPU, and the heap exceeds the limit.
+Two sizes of the live heap show how much it can grow. At the smaller size, the goal from GOGC
+reaches the goal from the limit; above that size, the limit sets the pace and collections become
+more frequent. At the larger size, the live heap itself reaches the limit. Then there is no headroom
+left, GC takes up to half of the CPU, and the heap exceeds the limit.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ GOGC_TRIED = (25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
 
 @dataclass(frozen=True, repr=False)
 class WhatIf(Answer):
-    """The effect of other settings."""
+    """The predicted effect of other settings."""
 
     present: Present  # what the log shows
     grid: pd.DataFrame  # a row per setting; see `GRID`
@@ -86,7 +86,7 @@ class WhatIf(Answer):
     advice: PodAdvice | None = None  # settings for the container, if its size is known
 
     def cell(self, gogc: int, memory_limit_bytes: float | None = None) -> pd.Series | None:
-        """Return the row of a setting; None if the grid does not have it."""
+        """Return the row for a setting; None if the grid does not have it."""
         limits = self.grid["memory_limit_bytes"]
         no_limit = memory_limit_bytes is None
         same = limits.isna() if no_limit else limits.eq(memory_limit_bytes).fillna(value=False)
@@ -96,7 +96,7 @@ class WhatIf(Answer):
 
 @dataclass(frozen=True)
 class Asked:
-    """The settings to analyse."""
+    """The requested settings."""
 
     gogc: Sequence[int] = GOGC_GRID  # in per cent; -1 is off
     # GOMEMLIMIT in bytes; None for no limit, and for a grid that suits the log.
@@ -107,14 +107,17 @@ class Asked:
 
     @property
     def advised_steps(self) -> pd.DataFrame | None:
-        """The arithmetic; None without a container."""
+        """The arithmetic of the recommended GOMEMLIMIT; None without a container."""
         if self.container_bytes is None or self.steps is not None:
             return self.steps
         return limit_steps(self.container_bytes, self.container_source)
 
     @property
     def advised_limit(self) -> int | None:
-        """The resulting GOMEMLIMIT; None if nothing is left, or without a container."""
+        """The recommended GOMEMLIMIT in bytes.
+
+        None without a container, or if nothing is left for Go.
+        """
         steps = self.advised_steps
         left = 0 if steps is None else int(steps["bytes"].sum())
         return left if left > 0 else None
@@ -131,8 +134,8 @@ def what_if(
 ) -> WhatIf:
     """Replay the load of a log under the requested settings.
 
-    `gogc_fraction` (1.0 for 100) and `memory_limit_bytes` are those of the log: infinite for off
-    and unset, None if unknown.
+    `gogc_fraction` (1.0 for 100) and `memory_limit_bytes` are the settings of the log: infinite if
+    off or unset, None if unknown.
     """
     asked = asked or Asked()
     part = watched(cycles)
@@ -194,7 +197,7 @@ def _advice(known: Known, asked: Asked) -> PodAdvice | None:
 
 
 def settings_of(present: Present, era: Era, asked: Asked) -> list[tuple[int, float]]:
-    """Return the settings of the grid: the requested ones, and those of the log."""
+    """Return the settings of the grid: the requested settings, and those of the log."""
     limits = list(asked.limits) if asked.limits is not None else _usual_limits(present, asked)
     if not era.knows_limit:
         limits = [math.inf]
@@ -226,9 +229,9 @@ class PodAdvice:
         container_bytes: The memory limit of the container.
         container_source: The source of that limit.
         gomemlimit_bytes: The GOMEMLIMIT, in whole MiB; None if nothing is left for Go.
-        gogc: GOGC in per cent; None if none of those tried leaves room.
-        steps: The limit's arithmetic, see `LIMIT_STEPS`; adds up to it.
-        held_bytes: Memory that Go would hold with these settings: upper end of the interval.
+        gogc: GOGC in per cent; None if no GOGC in the grid leaves room.
+        steps: The arithmetic of GOMEMLIMIT, see `LIMIT_STEPS`; adds up to `gomemlimit_bytes`.
+        held_bytes: Memory that Go would retain with these settings: upper end of the interval.
         live_bytes: The live heap today.
         limit_decides_bytes: The live heap above which the limit sets the goal, not GOGC.
         met_bytes: The live heap that would leave no headroom below the limit.
@@ -248,7 +251,7 @@ class PodAdvice:
 
 
 def limit_steps(container_bytes: int, source: str) -> pd.DataFrame:
-    """Return GOMEMLIMIT's arithmetic if other memory in the container is unknown."""
+    """Return the arithmetic of GOMEMLIMIT if the container's other memory is unknown."""
     margin = -round(MARGIN * container_bytes)
     left = container_bytes + margin
     rounded = left // MIB * MIB - left
@@ -261,7 +264,10 @@ def limit_steps(container_bytes: int, source: str) -> pd.DataFrame:
 
 
 def fitting_gogc(tried: pd.DataFrame, gomemlimit_bytes: int, beside_bytes: float) -> int | None:
-    """Return the largest GOGC of a grid, in per cent, with which Go's memory fits a limit."""
+    """Return the largest GOGC in a grid, in per cent, with which Go's memory fits a limit.
+
+    None if no GOGC fits.
+    """
     held = tried["retained_bytes_high"].astype(float) + beside_bytes
     fits = tried.loc[held <= gomemlimit_bytes, "gogc"]
     return None if fits.empty else int(fits.max())
