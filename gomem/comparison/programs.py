@@ -21,6 +21,7 @@ MAIN = "main."
 EVERY_MAIN = ("main.main", "main.init")  # with their closures
 MIN_FUNCTIONS = 3  # of package main per side, to identify programs by them
 MIN_IN_COMMON = 0.75  # of the smaller side; measured for one program: 0.75 to 1
+_MAJOR = re.compile(r"v[0-9]+")
 _VERSION = re.compile(r"[-_.]?v?[0-9]+(\.[0-9]+)*$")
 
 
@@ -29,7 +30,7 @@ def program_of(diagnosis: Diagnosis) -> str:
 
     A package built from listed files has no name.
     """
-    packages = {_name(path) for path in _main_packages(diagnosis) - {PACKAGE_OF_FILES}}
+    packages = {_package(path) for path in _main_packages(diagnosis) - {PACKAGE_OF_FILES}}
     for names in (packages, _binaries(diagnosis), _profiled(diagnosis)):
         if len(names) == 1:
             return names.pop()
@@ -104,6 +105,12 @@ def _binaries(diagnosis: Diagnosis) -> set[str]:
         for path in frame.loc[frame["kind"] == "binary", "path"].dropna()
     }
     return {_name(path) for path in paths if path.startswith("/")}
+
+
+def _package(path: str) -> str:
+    """The last element of a package's path; of a module's later major version, the one before."""
+    named = PurePosixPath(path)
+    return named.parent.name if _MAJOR.fullmatch(named.name) and named.parent.name else named.name
 
 
 def _name(path: str) -> str:

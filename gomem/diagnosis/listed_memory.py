@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.cgroup import ANON, FILE, SHMEM, first_known, kernel_bytes
+from gomem.analysis.memory.totals import OF_CGROUP
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.causes.limit_risk import no_go_words
@@ -32,6 +33,7 @@ from gomem.text import (
 from gomem.units import MIB
 
 if TYPE_CHECKING:
+    from gomem.analysis.memory.cgroup import PageCache
     from gomem.analysis.memory.listed import Listed
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 Told = tuple[str, bool, str]  # sentences; whether the size grew by a fifth; the next step
 # Of the cgroup's usage, with MIN_CACHE_BYTES: a smaller page cache is not mentioned.
 MIN_CACHE_SHARE = 0.2
+# Of the cgroup's usage without page cache: a process with less shares the cgroup with others.
+MIN_OWN_SHARE = 0.1
 USED = ("memory.current", "memory.usage_in_bytes")
 TAKE_STAT = Command("cat /sys/fs/cgroup/memory.stat")
 MIN_CACHE_BYTES = 8 * MIB
@@ -147,11 +151,24 @@ def cache_words(facts: MomentFacts | None) -> Text:
     cache = None if facts is None else facts.page_cache
     if cache is None or cache.bytes < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * cache.of_bytes):
         return Text()
+    if facts is not None and _is_of_others(facts, cache):
+        return Text()
     words = (
         "The cgroup uses {}{}: {} is page cache, which the kernel reclaims when it needs memory."
     )
     least = "" if cache.is_exact else "at least "
     return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes))
+
+
+def _is_of_others(facts: MomentFacts, cache: PageCache) -> bool:
+    """Return whether a cgroup without a limit is mostly other processes', as a machine's is."""
+    if facts.ledger is None or facts.ledger.rss_source.startswith(OF_CGROUP):
+        return False
+    has_limit = facts.cgroup_use is not None and facts.cgroup_use.limit_bytes is not None
+    others = cache.of_bytes - cache.bytes
+    return (
+        not has_limit and facts.rss_bytes is not None and facts.rss_bytes < MIN_OWN_SHARE * others
+    )
 
 
 def kernel_words(facts: MomentFacts | None) -> Text:

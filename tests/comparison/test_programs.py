@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from gomem.comparison.comparison import compare, open_side
-from gomem.comparison.programs import different_programs
+from gomem.comparison.programs import different_programs, program_of
 from tests.builders import FIXTURES, diagnosed, memstats_json, smaps_entry
 
 CAPTURES = FIXTURES / "captures"
@@ -29,6 +29,16 @@ def side(tmp_path):
         return [open_side(folder)]
 
     return made
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("x.org/api", "api"), ("x.org/api/v2", "api"), ("v2", "v2"), ("x.org/cmd/db", "db")],
+)
+def test_a_program_is_called_after_its_package_and_not_its_major_version(side, path, name):
+    (opened,) = side("a", path=path)
+
+    assert name == program_of(opened)
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,28 @@ def test_a_little_page_cache_is_not_worth_a_word(tmp_path):
     assert "page cache" not in found.verdict.sentence + "".join(found.verdict.whose)
 
 
+@pytest.mark.parametrize(
+    ("rss_kib", "limit", "is_said"),
+    [
+        pytest.param(24_000, None, False, id="a machine's"),
+        pytest.param(240_000, None, True, id="a process with a good part of it"),
+        pytest.param(24_000, b"9000000000\n", True, id="with a limit"),
+    ],
+)
+def test_page_cache_of_a_cgroup_of_others_is_not_said(tmp_path, rss_kib, limit, is_said):
+    """
+    1 GB of the cgroup is no page cache.
+    """
+    (tmp_path / "memory.current").write_bytes(b"8000000000\n")
+    if limit is not None:
+        (tmp_path / "memory.max").write_bytes(limit)
+    status = f"Name:\tapi\nVmRSS:\t{rss_kib} kB\nRssAnon:\t{rss_kib} kB\n".encode()
+
+    found = diagnosed(tmp_path, status=status, memory__stat=b"anon 900000000\nfile 7000000000\n")
+
+    assert is_said == ("page cache" in found.verdict.headline)
+
+
 def test_shared_memory_is_no_page_cache(tmp_path):
     (tmp_path / "memory.current").write_bytes(b"900000000\n")
     found = diagnosed(tmp_path, memory__stat=b"anon 1000\nfile 800000000\nshmem 800000000\n")

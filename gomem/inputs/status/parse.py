@@ -18,17 +18,18 @@ from gomem.units import ADDRESS_SPACE_BYTES, KIB
 STATE = re.compile(rb"([A-Za-z]) \([a-z ]{1,20}\)")
 FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
 BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
-# The output of `grep Vm`: size fields up to RSS, or from there on.
+# The output of `grep Vm` or of `grep -E 'Name|Vm'`: size fields up to RSS, or from there on.
+NAME = rb"\s*(?:Name:[ \t]+[^\n]{1,64}\n)?"
 NOTED = rb"(?:[ \t]*\([^()\n]{0,60}\))?"  # a remark after a size
 EXCERPT = re.compile(
-    rb"VmRSS:[ \t]+\d+ kB\n(?:RssAnon|VmData|VmSwap):[ \t]+\d+ kB"
+    NAME + rb"(?:VmRSS:[ \t]+\d+ kB\n(?:RssAnon|VmData|VmSwap):[ \t]+\d+ kB"
     rb"|Vm(?:Peak|Size|Lck|Pin|HWM):[ \t]+\d+ kB"
     + NOTED
     + rb"\n(?:(?:Vm|Rss)\w+:[ \t]+\d+ kB"
     + NOTED
-    + rb"\n){0,9}?(?:VmRSS|RssAnon):"
+    + rb"\n){0,9}?(?:VmRSS|RssAnon):)"
 )
-ALONE = re.compile(rb"\s*VmRSS:[ \t]+\d+ kB\s*")  # the output of `grep VmRSS`
+ALONE = re.compile(NAME + rb"VmRSS:[ \t]+\d+ kB\s*")  # the output of `grep VmRSS`
 SIZE = re.compile(rb"(\d{1,18}) kB" + NOTED)
 COUNT = re.compile(rb"\d{1,18}")
 STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
@@ -50,7 +51,7 @@ class Status:
 
 def looks_like_status(data: bytes) -> bool:
     """Whether the content begins like /proc/PID/status, or with its `Vm…` lines and has VmRSS."""
-    if len(data) < 100 and ALONE.fullmatch(data):
+    if len(data) < 200 and ALONE.fullmatch(data):
         return True
     return BEGINNING.match(data) is not None or EXCERPT.match(data) is not None
 

@@ -8,7 +8,7 @@ import pytest
 import gomem
 from gomem.errors import FormatError
 from gomem.inputs.smaps.parse import parse_smaps
-from gomem.inputs.status.parse import looks_like_statm, parse_statm, parse_status
+from gomem.inputs.status.parse import looks_like_statm, looks_like_status, parse_statm, parse_status
 from gomem.inputs.status.table import read_status
 from tests.builders import FIXTURES, MOMENTS, moment_id
 
@@ -174,3 +174,17 @@ def test_a_field_that_stands_twice_is_damage_and_the_first_counts():
 
     assert [8192] == list(read.status["VmRSS"])
     assert ["line 3"] == [damage.where for damage in read.damaged]
+
+
+@pytest.mark.parametrize(
+    "excerpt",
+    [
+        b"Name:\tapi\nVmRSS:\t   24000 kB\n",
+        b"Name:\tapi\nVmPeak:\t  90000 kB\nVmHWM:\t  25000 kB\nVmRSS:\t   24000 kB\n",
+    ],
+)
+def test_an_excerpt_that_begins_with_the_name_is_read(excerpt):
+    assert looks_like_status(excerpt)
+    status, damage = parse_status(excerpt, source="status")
+
+    assert ("api", 24_000 * 1024, []) == (status.name, status.sizes["VmRSS"], damage)
