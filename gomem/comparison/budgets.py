@@ -219,7 +219,7 @@ def _state(
         return MET, p, ""
     if p is not None and p <= ALPHA:
         return BROKEN, p, ""
-    return CANNOT_TELL, p, f"exceeded, but it might be noise{_more(allowed, after)}"
+    return CANNOT_TELL, p, f"exceeded, but the excess might be noise{_more(allowed, after)}"
 
 
 def _of_few(

@@ -101,7 +101,7 @@ METRICS = (
         Words,
     ),
     Column("p_no_worse", "Float64", "fraction", "That it is worse by more than the margin."),
-    Column("note", "str", "", "What to know before trusting the row; else empty.", Words),
+    Column("note", "str", "", "A caveat on the row; else empty.", Words),
 )
 SAMPLES = (
     Column("side", "str", "", "before or after.", Words),
@@ -130,7 +130,7 @@ class Judgement:
     details: tuple[str, ...] = ()  # sentences: the cost, new and resolved causes, the basis
 
 
-NOTHING_MEASURED = Judgement(TOO_FEW, "Nothing was measured on both sides.")
+NOTHING_MEASURED = Judgement(TOO_FEW, "No metric was measured on both sides.")
 
 
 @dataclass(frozen=True)
@@ -332,15 +332,14 @@ class _Sample:
     def _notes(self, p_value: float | None, p_adjusted: float | None, family: int) -> Iterator[str]:
         counts = len(self.before), len(self.after)
         if self.declared_exact and not self.exact:
-            yield "declared exact, but the values vary: compared as a sample"
+            yield "declared exact, but the values vary, so they are compared as a sample"
         if not all(counts):
             yield f"only on the {'before' if counts[0] else 'after'} side"
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
-            few = "is" if counts == (1, 1) else "are"
             yield (
-                f"{many} per side {few} not enough to tell a change from noise; that takes at "
-                f"least {MIN_VALUES}"
+                f"{many} per side cannot tell a change from noise; use at least {MIN_VALUES} per "
+                "side"
             )
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
             yield FAMILY_NOTE.format(family)
@@ -381,7 +380,7 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
     old = {sample.name for sample in samples if sample.before}
     new = {sample.name for sample in samples if sample.after}
     if not old & new:
-        yield "no metric is on both sides, so none is compared"
+        yield "no metric is on both sides, so no metric is compared"
     levels = {sample.name for sample in samples if sample.layer in LAYERS[1:-1]}  # notes on rows
     alone = {"before": old - new - levels, "after": new - old - levels}
     for side, names in ((side, sorted(names)) for side, names in alone.items() if names):

@@ -58,8 +58,8 @@ SINCE_START = (
     "the same work"
 )
 SAMPLING_NOTE = (
-    "new, gone, grew and shrank mean a change beyond sampling noise, at 95 % confidence per site: "
-    "expect 5 false positives per 100 unchanged sites; variation from run to run is not included"
+    "new, gone, grew and shrank mean a change beyond sampling noise at 95 % confidence per site "
+    "(5 false positives per 100 unchanged sites), without the variation from run to run"
 )
 RUNS_NOTE = (
     "the values of a site are averaged over the runs of a side; new, gone, grew and shrank mean "
@@ -73,12 +73,12 @@ SAME_GC_NOTE = (
     "in-use sizes are up to two GCs old; the last GC before the profile was number {} on both sides"
 )
 SECONDS_NOTE = (
-    "allocation per second rises when the same work finishes faster; compare per request "
+    "allocation per second rises if the same work finishes faster; compare allocation per request "
     "(--requests)"
 )
 UNPUBLISHED_NOTE = (
-    "what each site allocated between the snapshots is not compared: heap profiles end at the GC "
-    f"before the last, and fewer than {MIN_COLLECTIONS_OF_A_RATE} GCs ran in between"
+    "allocation per site between the snapshots is not compared: heap profiles end at the GC "
+    f"before the last, and fewer than {MIN_COLLECTIONS_OF_A_RATE} GCs ran between the snapshots"
 )
 REQUEST, SECOND = "request", "second"
 PER = (REQUEST, SECOND)
@@ -95,7 +95,7 @@ SITE_CHANGES = (
         "fraction",
         "Mann-Whitney over the runs; missing with too few, and where sampling alone explains it.",
     ),
-    Column("note", "str", "", "Why it is ~ although beyond sampling noise; else empty.", Words),
+    Column("note", "str", "", "Why a change beyond sampling noise is ~; else empty.", Words),
 )
 SITE_RATES = (
     *SITE_CHANGES[:2],
@@ -350,4 +350,4 @@ def _notes(
     }
     for rename in renames:
         if all(rename.applied(name) == name for name in known):
-            yield f"rename {rename}: no function before is called so"
+            yield f"rename {rename}: the before side has no function of that name"

@@ -1,4 +1,4 @@
-"""How much of each side's run is compared, and which metrics do unequal windows rule out?
+"""The compared part of each side's run, and the metrics that unequal windows rule out.
 
 A window lies between the first and the last snapshot that have a counterpart. With one snapshot, it
 is the log's window. Rates are divided by the window's length, so windows can differ in length.
@@ -132,8 +132,8 @@ def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, f
         return ""
     each = [f"{format_seconds(begin)} to {format_seconds(end)}" for begin, end in sides]
     return (
-        f"the logs cover different phases: {each[0]} after the start before, {each[1]} after; "
-        "log the same phase"
+        f"the logs cover different phases after the start: {each[0]} before, {each[1]} after; log "
+        "the same phase"
     )
 
 

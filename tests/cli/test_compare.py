@@ -251,7 +251,7 @@ def test_a_benchmark_file_and_a_capture_cannot_be_compared(run, tmp_path):
 
     assert 2 == code
     assert errors.endswith(
-        ": not a benchmark file, but the other side is one; compare like with like\n"
+        ": not a benchmark file, but the other side is; compare like with like\n"
     )
 
 
