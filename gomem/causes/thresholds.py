@@ -377,6 +377,6 @@ def _setting(setting: str) -> tuple[str, Any]:
     except ValueError:
         number = math.nan
     if not number >= 0:
-        said = "--threshold {}: {} is not a number; wanted one from 0 on"
+        said = "--threshold {}: {} is not a number; wanted a number from 0 on"
         raise CaptureError(text(said, Quoted(setting), Quoted(repr(value))))
     return name, number

@@ -73,24 +73,42 @@ METRICS = (
     Column("unit", "str", "", "Unit of the medians, a base unit.", Unit),
     Column("layer", "str", "", "Its subject: benchmark, memory, collector, load.", Words),
     Column("before_n", "int64", "count", "Measurements before."),
-    Column("before_median", "Float64", "", "Their median, in the unit."),
-    Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
-    Column("before_high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("before_median", "Float64", "", "Median, in the unit."),
+    Column(
+        "before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few values."
+    ),
+    Column(
+        "before_high", "Float64", "", "Upper end of its 95 % interval; missing with too few values."
+    ),
     Column("after_n", "int64", "count", "Measurements after."),
-    Column("after_median", "Float64", "", "Their median, in the unit."),
-    Column("after_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
-    Column("after_high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
-    Column("difference", "Float64", "", "Median after less median before, in the unit."),
-    Column("change", "Float64", "fraction", "Difference over median before; missing from 0."),
+    Column("after_median", "Float64", "", "Median, in the unit."),
+    Column(
+        "after_low", "Float64", "", "Lower end of its 95 % interval; missing with too few values."
+    ),
+    Column(
+        "after_high", "Float64", "", "Upper end of its 95 % interval; missing with too few values."
+    ),
+    Column("difference", "Float64", "", "Median after minus median before, in the unit."),
+    Column(
+        "change", "Float64", "fraction", "Difference divided by the median before; missing from 0."
+    ),
     Column("p_value", "Float64", "fraction", "Two-sided Mann-Whitney test, of this metric alone."),
-    Column("p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons (Holm)."),
-    Column("better", "str", "", "lower or higher; missing if neither is better.", Words),
+    Column(
+        "p_adjusted", "Float64", "fraction", "The same p, corrected for all comparisons (Holm)."
+    ),
+    Column(
+        "better",
+        "str",
+        "",
+        "Better direction: lower or higher; missing if neither is better.",
+        Words,
+    ),
     Column(
         "verdict",
         "str",
         "",
-        "better, worse, changed; same where it is beyond noise, but smaller than matters; ~ where "
-        "it may be noise; ? where too few values can tell.",
+        "better, worse or changed; same if beyond noise, but too small to matter; ~ if it might "
+        "be noise; ? with too few values.",
         Words,
     ),
     Column(
@@ -100,7 +118,7 @@ METRICS = (
         "Shown to be equivalent, or no worse, within the margin, or ?; missing without a margin.",
         Words,
     ),
-    Column("p_no_worse", "Float64", "fraction", "That it is worse by more than the margin."),
+    Column("p_no_worse", "Float64", "fraction", "p-value of being worse by more than the margin."),
     Column("note", "str", "", "A caveat on the row; else empty.", Words),
 )
 SAMPLES = (
@@ -112,12 +130,17 @@ SAMPLES = (
 )
 GEOMEANS = (
     Column("unit", "str", "", "Unit of the means.", Unit),
-    Column("metrics", "int64", "count", "Metrics that both sides have."),
+    Column("metrics", "int64", "count", "Number of metrics that both sides have."),
     Column(
-        "before", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."
+        "before",
+        "Float64",
+        "",
+        "Geometric mean of the medians; missing if a median is not above 0.",
     ),
-    Column("after", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."),
-    Column("change", "Float64", "fraction", "Geometric mean of the ratios, less 1."),
+    Column(
+        "after", "Float64", "", "Geometric mean of the medians; missing if a median is not above 0."
+    ),
+    Column("change", "Float64", "fraction", "Geometric mean of the ratios, minus 1."),
 )
 
 

@@ -84,22 +84,25 @@ REQUEST, SECOND = "request", "second"
 PER = (REQUEST, SECOND)
 RATED = ("alloc_space", "alloc_objects")
 SITE_CHANGES = (
-    Column("sample_type", "str", "", "Which of the profile's values, such as inuse_space.", Words),
-    Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.", Words),
+    Column("sample_type", "str", "", "Sample type, such as inuse_space.", Words),
+    Column("unit", "str", "", "Unit as in the profile: bytes or count.", Words),
     *SITES,
-    Column("before_n", "int64", "count", "Profiles before, of a run each; values are their means."),
-    Column("after_n", "int64", "count", "Profiles after."),
+    Column(
+        "before_n", "int64", "count", "Number of profiles before, one per run; values are means."
+    ),
+    Column("after_n", "int64", "count", "Number of profiles after."),
     Column(
         "p_value",
         "Float64",
         "fraction",
-        "Mann-Whitney over the runs; missing with too few, and where sampling alone explains it.",
+        "Mann-Whitney test over the runs; missing with too few runs, or if sampling alone "
+        "explains the change.",
     ),
     Column("note", "str", "", "Why a change beyond sampling noise is ~; else empty.", Words),
 )
 SITE_RATES = (
     *SITE_CHANGES[:2],
-    Column("per", "str", "", "What the values are of: a request, or a second.", Words),
+    Column("per", "str", "", "Denominator of the values: a request or a second.", Words),
     *SITE_CHANGES[2:],
 )
 

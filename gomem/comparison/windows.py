@@ -35,18 +35,26 @@ GROWING = (*CUMULATIVE, "cycles", "longest_stop_seconds")
 NOT_TOLD = ("difference", "change", "p_value", "p_adjusted", "equivalence", "p_no_worse")
 WINDOWS = (
     Column("side", "str", "", "before or after.", Words),
-    Column("runs", "int64", "count", "Captures of the side."),
+    Column("runs", "int64", "count", "Number of captures of the side."),
     Column(
         "first_moment",
         "str",
         "",
-        "Where the window begins; empty if the log's is meant.",
+        "First snapshot of the window; empty for the window of the log.",
         MomentName,
     ),
-    Column("last_moment", "str", "", "Where it ends; levels are of this moment.", MomentName),
-    Column("seconds", "Float64", "s", "How long it is; the median over the runs."),
-    Column("collections", "Int64", "count", "Collections in it, likewise."),
-    Column("requests", "Float64", "count", "Requests answered in it, likewise."),
+    Column(
+        "last_moment",
+        "str",
+        "",
+        "Last snapshot of the window; levels are from this snapshot.",
+        MomentName,
+    ),
+    Column("seconds", "Float64", "s", "Length of the window; median over the runs."),
+    Column("collections", "Int64", "count", "Collections in the window; median over the runs."),
+    Column(
+        "requests", "Float64", "count", "Requests answered in the window; median over the runs."
+    ),
 )
 
 

@@ -842,7 +842,7 @@ def test_a_long_log_says_of_what_it_is_told(monkeypatch):
     assert () == long.notes
     monkeypatch.setattr(steps, "MAX_ROWS", 2)
     (note,) = long.notes
-    assert note.endswith("are told from groups of 2 collections")
+    assert note.endswith("are computed from groups of 2 collections")
 
 
 def test_a_limit_that_drives_collections_since_the_start():

@@ -182,7 +182,7 @@ def test_csv_has_a_row_per_keeper(run):
         ),
         pytest.param(
             [DUMP, "--symbols", SYMBOLS, "--executable", SYMBOLS],
-            "both name variables; wanted one of them", id="both",
+            "both name variables; give one of the two", id="both",
         ),
     ],
 )  # fmt: skip

@@ -28,7 +28,7 @@ LOOKS = {
     "short-lived": (BLUE, "o"),
     "request-lived": (ORANGE, "s"),
     "long-lived": (PURPLE, "D"),
-    "forever": (VERMILLION, "^"),
+    "for ever": (VERMILLION, "^"),
     "?": (GREY, "v"),
 }
 
