@@ -392,4 +392,5 @@ def _next_step(moment: MomentFacts) -> str:
     taken = joined(", ", (text("{} {}", Bytes(-size), step) for step, size in off if size))
     setting = Command(f"GOMEMLIMIT={advice.gomemlimit_bytes >> 20}MiB")
     arithmetic = text("the limit of {} minus {}; in whole MiB", Bytes(limit), taken)
-    return text("{} fits: {}. {}.", setting, arithmetic, advice.note)
+    words = "{} fits: {}. {}." if advice.enough else "At most {} fits: {}. {}."
+    return text(words, setting, arithmetic, advice.note)

@@ -38,7 +38,7 @@ def test_written_pages_of_a_private_mapping_stay():
 
     (found,) = find(answers(facts(written)))
 
-    assert found.title.endswith(", 30 MiB not reclaimable without swap")
+    assert found.title.endswith("; 30 MiB is not reclaimable without swap")
 
 
 def test_pages_that_whoever_wrote_the_file_left_in_the_page_cache_are_taken_back():
@@ -51,7 +51,7 @@ def test_pages_that_whoever_wrote_the_file_left_in_the_page_cache_are_taken_back
     (found,) = find(answers(facts(fresh)))
 
     assert Severity.INFO == found.severity
-    assert found.title.endswith(", the kernel can reclaim all of it")
+    assert found.title.endswith("; the kernel can reclaim all of it")
 
 
 def test_a_file_is_named_without_its_folders():

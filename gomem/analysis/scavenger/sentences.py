@@ -48,7 +48,7 @@ SAID = {
     ("madv-free", ""): "{size} was released with MADV_FREE and stays in RSS until the kernel "
     "is short of memory.",
     ("huge-pages", ""): "Huge pages keep {size} resident that Go does not count.",
-    ("dense-chunks",): ABOVE + " The idle heap stays until the next GC: since Go 1.21 the "
+    ("dense-chunks", ""): ABOVE + " The idle heap stays until the next GC: since Go 1.21 the "
     "scavenger skips 4 MiB chunks that were nearly full in this GC cycle or the previous one, and "
     "no GC has run since the heap became idle.",
     ("starved", "stopped"): "The process was stopped, so nothing could be released. " + ABOVE,

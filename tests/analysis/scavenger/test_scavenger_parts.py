@@ -255,7 +255,7 @@ def test_what_is_kept_for_a_goal_is_said_with_what_makes_it(retained, paced, by,
 @pytest.mark.parametrize(
     ("alloc", "slots"),
     [(2, "10 MiB of HeapInuse (12 MiB) is free slots; the next GC starts before 8 MiB"),
-     (4, "8 MiB of HeapInuse (12 MiB) is free slots. A span")],
+     (4, "8 MiB of HeapInuse (12 MiB) is free slots. Go")],
 )  # fmt: skip
 def test_free_slots_are_said_and_those_beyond_the_goal_apart(alloc, slots):
     said = words_of(("fragmented", ""), HeapInuse=12 * MIB, HeapAlloc=alloc * MIB)
