@@ -166,7 +166,7 @@ def _near_by_a_table(
     used, limit = listed.working_set_bytes, listed.limit_bytes
     if used is None or not limit or used < limits.limit_near_fraction * limit:
         return None
-    words = "The container is {} full: it uses {} of the limit of {}; {}"
+    words = "The container is {} full: it uses {} of its limit of {}; {}"
     if listed.shares_limit:
         words = (
             "One container fills {} of what is likely the machine's memory: {} of {}, the limit "

@@ -44,7 +44,9 @@ def test_what_is_resident_beyond_the_live_heap_is_garbage_and_free_room():
     assert (30 * MIB, Severity.INFO, "certain") == (
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
-    assert finding.title.startswith("GC headroom: 30 MiB (49 % of RSS) on top of 30 MiB live")
+    assert finding.title.startswith(
+        "GC headroom: 30 MiB (49 % of RSS) on top of 30 MiB of live heap"
+    )
 
 
 def test_what_lies_above_the_goal_is_kept_and_no_room():

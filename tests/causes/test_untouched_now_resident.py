@@ -62,7 +62,7 @@ def test_the_release_alone_makes_it_possible_however_large():
     assert (Severity.INFO, "possible") == (finding.severity, finding.confidence)
     assert "2-loaded" == finding.moment
     assert 160 << 20 <= finding.bytes <= 163 << 20
-    assert finding.title.startswith("Go 1.24.2 zeroes large allocations: 161 MiB of RSS")
+    assert finding.title.startswith("Go 1.24.2 zeroes large allocations: they take 161 MiB of RSS")
     assert "--baseline" in finding.next_step
     assert "--go-version" not in finding.next_step
     assert "golang/go#72991" in finding.references

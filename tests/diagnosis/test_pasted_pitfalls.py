@@ -135,7 +135,7 @@ def test_counts_of_a_table_are_not_called_no_memory(tmp_path):
     assert [2 / 3] == pytest.approx(
         [part.value for part in Text(verdict.sentence).of(Share)][:1], abs=1e-3
     )
-    assert "counts samples or objects, no bytes" in verdict.next_step
+    assert "counts samples or objects, not bytes" in verdict.next_step
 
 
 CUT_KILL = (

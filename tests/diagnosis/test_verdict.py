@@ -235,7 +235,7 @@ SMAPS, MEMSTATS, HEAP = "cat /proc/PID/smaps", "memstats", "/debug/pprof/heap"
 ALONE = [
     pytest.param(
         STEADY / "heap.pb.gz",
-        r"The heap profile has 25 MiB of live objects \(95 %: 18 MiB to 32 MiB\)\. "
+        r"The heap profile has 25 MiB of live objects \(95 % interval: 18 MiB to 32 MiB\)\. "
         r"Most live objects are from main\.newSession \(94 %\)",
         SMAPS,
         id="heap-profile",
