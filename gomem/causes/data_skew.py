@@ -142,7 +142,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             ),
             *known(skew.source, "count", {"collections between": skew.collections}),
             *known(moment.path("memstats"), "B", {"HeapSys + StackInuse": _counted_bytes(moment)}),
-            *known(moment.path("smaps"), "B", {"Size of go-heap mappings": mapped}),
+            *known(moment.path("smaps"), "B", {"Size of go-heap": mapped}),
             *_buffers(moment, apart),
             *(
                 Evidence(COMPUTED, "owners whose sizes might be wrong", rows, "")

@@ -565,7 +565,7 @@ def test_of_shared_files_written_pages_go_back_to_the_file():
 
     (finding,) = file_mapping.find(answers(facts(shared)))
 
-    assert finding.title.endswith(", the kernel can reclaim all of it")
+    assert finding.title.endswith("; the kernel can reclaim all of it")
 
 
 # ---- room for garbage
@@ -876,7 +876,7 @@ def test_collections_of_which_no_interval_is_known():
 def test_a_single_collection_between_the_files_is_told_in_words():
     (finding,) = data_skew.find(answers(facts(skew=Skew(2.5, 1, "NumGC"))))
 
-    assert "with 1 collection in between" in finding.title
+    assert "with 1 collection between the readings" in finding.title
 
 
 def test_stacks_of_one_goroutine_are_its_own():
