@@ -1,4 +1,4 @@
-"""The known causes. This is the only list of them."""
+"""The known causes; this is the only list."""
 
 from __future__ import annotations
 

@@ -2,18 +2,18 @@
 
 The levels are inuse_space in heap profiles, the marked heap, HeapAlloc beyond its goal, and RSS
 (`facts.excursions`). The rule reports a level that at least doubled, rose suddenly and fell back.
-This can be how the program is meant to work, so it is a note. It is a warning if it is rare and a
-score says that most such cases were problems. The score uses the size of the rise, its shape, its
-frequency, and the number of kinds of evidence.
+The program might be meant to work like this, so the finding is a note. It is a warning if the level
+is rarely high and a score says that most similar cases were problems. The score uses the size of
+the rise, its shape, its frequency, and the number of kinds of evidence.
 
 A level that jumped and stayed is growth or loaded data, not a spike.
 
-A spike between two profiles shows in no level, but the runtime counts allocations from the
-program's start. So the rule looks for an interval in which far more was allocated than in the
-others and than the heap holds, and of which little was retained. The same interval shows the sites.
-A profile lags by up to two collections, so the interval must stand out even from the usual
-allocation over the longest time it can cover. A spike in the first or the last interval is a note:
-no file shows what was usual before it, or that it ended.
+No level shows a spike between two profiles, but the runtime counts allocations from the program's
+start. So the rule looks for an interval in which the program allocated far more than in the other
+intervals, and more than the heap holds, and retained little of it. The profiles of that interval
+show the sites. A profile lags by up to two collections, so the interval must stand out even from
+the usual allocation over the longest time that the profile can cover. A spike in the first or the
+last interval is a note: no file shows the usual level before the spike, or that the spike ended.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ NAMES = {PROFILES: "inuse_space", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding: from the clearest evidence of a level, else from an interval."""
+    """Return one finding: from the level with the clearest evidence, else from an interval."""
     seen, spike = _standing_out(case), case.facts.profiles.spike
     is_clear = bool(seen) and seen[0].source in (PROFILES, MARKS)
     if spike is not None and not is_clear and _stands_out(spike, case.thresholds):
@@ -98,7 +98,7 @@ def _is_usual(excursion: Excursion, limits: Thresholds) -> bool:
 
 
 def is_far_above_the_usual(spike: Spike, limits: Thresholds) -> bool:
-    """Return whether far more was allocated than in the other intervals, and there are enough."""
+    """Return whether an interval has far more allocation than the others, and these are enough."""
     return bool(
         spike.with_news >= limits.spike_rates
         and spike.allocated_bytes >= limits.spike_ratio * spike.usual_bytes
@@ -108,10 +108,10 @@ def is_far_above_the_usual(spike: Spike, limits: Thresholds) -> bool:
 
 
 def why_no_spike(profiles: ProfileFacts, capture: str) -> Text:
-    """Say what a capture lacks if no interval is shown."""
+    """Say why a capture shows no interval."""
     what = "no interval between two heap profiles stands out; name one with at="
     if profiles.spike is None:
-        what = "wanted two heap profiles that have a time"
+        what = "needs two heap profiles with a time"
     return text("{}: {}", CaptureName(capture), what)
 
 
@@ -119,7 +119,7 @@ def _stands_out(spike: Spike, limits: Thresholds) -> bool:
     """Return whether a spike is far above the usual, mostly freed, and larger than the heap.
 
     The heap is compared with the excess over the usual allocation in all the time that the interval
-    can cover; if that is larger, the heap goal was exceeded within it.
+    can cover; if the excess is larger, the heap exceeded its goal within the interval.
     """
     levels = spike.in_use.sites
     in_use = float(min(levels["before"].sum(), levels["after"].sum()))
@@ -131,31 +131,31 @@ def _stands_out(spike: Spike, limits: Thresholds) -> bool:
 
 
 _REMEDY = (
-    "See who allocates: {}. Limit what {} reads (io.LimitReader, http.MaxBytesReader), stream the "
-    "input, or limit concurrent calls. If the program needs the peak, leave room for it in the "
-    "memory limit."
+    "See who allocates: {}. Limit the input of {} (io.LimitReader, http.MaxBytesReader), stream "
+    "the input, or limit concurrent calls. If the program needs the peak, leave room for the peak "
+    "in the memory limit."
 )
 _TAKE_PROFILES = text(
-    "Take heap profiles to see which functions allocate: {}. Diff two of them by alloc_space: that "
-    "shows the functions even after the memory is freed.",
+    "Take heap profiles to see which functions allocate: {}. Then diff two profiles by "
+    "alloc_space, which includes memory that was freed.",
     CAPTURE,
 )
 _LEVEL = (
-    "The highest reading is a lower bound for the peak: the heap can be larger between readings. "
-    "The heap goal rises with the spike, and the runtime releases memory slowly, so size the "
-    "limit for the peak, not the average."
+    "The highest reading is a lower bound for the peak: the heap can have been larger between "
+    "readings. The heap goal rises with the spike, and the runtime releases memory slowly, so "
+    "size the memory limit for the peak, not the average."
 )
 _WITH_GARBAGE = (
-    "RSS and HeapAlloc include garbage that no GC has found yet; under GOGC=100 that at most "
-    "doubles them. The runtime releases memory slowly, so size the limit for the peak, not the "
-    "average."
+    "RSS and HeapAlloc include garbage that no GC has found yet; under GOGC=100, garbage at most "
+    "doubles HeapAlloc. The runtime releases memory slowly, so size the memory limit for the "
+    "peak, not the average."
 )
 CAUSE = Cause(
     code=CODE,
-    mechanism="Profiles count all allocations since the program started, including memory freed "
-    "since, so the difference of two profiles has every byte of a spike. Until the GC frees it, a "
-    "spike needs additional memory, and it raises the next heap goal. The size is an upper bound: "
-    "profiles do not say how much was in use at the same time.",
+    mechanism="Profiles count all allocations since the program started, including memory that "
+    "was freed, so the difference of two profiles has every byte of a spike. Until the GC frees a "
+    "spike, it takes memory and raises the next heap goal. The size is an upper bound: profiles "
+    "do not say how much was in use at the same time.",
     remedy=text(_REMEDY, CAPTURE, "the largest site"),
     references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
     bears_on=("moments", "allocations"),
@@ -200,7 +200,7 @@ def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
 
 
 def _name(seen: Sighting) -> str:
-    """Name the level; a large object between two profiles counts as in-use memory."""
+    """Name the level; an object that lived only between two profiles counts as in-use memory."""
     return "the heap in use" if _is_between(seen) else NAMES[seen.source]
 
 
@@ -223,12 +223,12 @@ def _what(seen: Sighting) -> Text:
 
 
 def _where(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
-    """Say who allocated the rise, or most of all memory allocated in that time."""
+    """Say who allocated most of the rise, or most of all memory allocated at that time."""
     if not sites:
         return Text()
     words, share = sites[0].words, share_words(sites[0].share, limits)
     if seen.held_in == ALLOCATED:
-        return text("; {} of the allocation in that time is from {}", share, words)
+        return text("; {} of the allocation at that time is from {}", share, words)
     return text("; {} of the rise is from {}", share, words)
 
 
@@ -246,11 +246,11 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
         path = rss[0].artefact if rss else moment.name
     else:
         path = moment.path("memstats")
-    sizes = {f"{name}, usual level": excursion.base, f"{name}, highest": excursion.highest}
+    sizes = {f"{name} outside bursts": excursion.base, f"{name}, highest": excursion.highest}
     return (
         *known(path, "B", sizes),
         *known(path, "s", {"time watched": excursion.seconds}),
-        *known(path, "count", {"bursts above the usual level": excursion.times}),
+        *known(path, "count", {"bursts": excursion.times}),
         *known(path, "fraction", {"share of time in bursts, at most": excursion.away_fraction}),
         *(() if seen.source in (MARKS, RSS) else rss),
     )

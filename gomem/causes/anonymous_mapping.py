@@ -47,7 +47,7 @@ def find(case: Case) -> list[Finding]:
 
 
 _MECHANISM = (
-    "These mappings have no name and no file. They lie outside Go's arenas and are larger than the "
+    "These mappings have no name and no file. They lie outside Go's arenas and exceed the "
     "runtime's own structures. The program or a library maps them (syscall.Mmap, an off-heap "
     "cache){or_malloc}. Heap profiles do not show them, and GOMEMLIMIT does not count them."
 )
@@ -57,7 +57,7 @@ CAUSE = Cause(
     code="anonymous-mapping",
     mechanism=_MECHANISM.format(or_malloc=_OR_MALLOC),
     remedy=text("Trace the mmap calls while memory grows: {}. ", WHO_MAPS)
-    + "Search the program and its dependencies for Mmap. "
+    + "Search the program and its dependencies for calls to Mmap. "
     + _UNMAP_IT,
     references=("mmap(2)", "syscall.Mmap"),
     bears_on=("mappings",),
@@ -70,7 +70,7 @@ CAUSE = Cause(
 def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
     """Return anonymous mappings, private or shared, that are neither Go's nor likely malloc's.
 
-    None without smaps.
+    No rows without smaps.
     """
     if moment.mappings is None:
         return pd.DataFrame({"Rss": []})
@@ -113,7 +113,7 @@ def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
 
 
 def _next_step(callers: Sequence[Caller]) -> Text:
-    """Return the next step: the callers, if a profile shows them; else how to find them."""
+    """Return the next step: the callers of mmap, or without a profile, how to find callers."""
     if not callers:
         return Text(CAUSE.remedy)
     shows = text("See every caller: {}.", top(callers[0].path, options="--peek '[mM]map'"))

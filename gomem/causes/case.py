@@ -23,8 +23,8 @@ class Case:
         facts: The facts of the capture.
         thresholds: The thresholds from which findings are reported.
         baseline: The facts of the baseline; None without one.
-        counterparts: By snapshot, the baseline's snapshot that it is compared with.
-        lacks: Rules with insufficient evidence; only data-thin uses them.
+        counterparts: By snapshot of the capture, the snapshot of the baseline to compare with.
+        lacks: The rules with insufficient evidence; only data-thin uses this list.
     """
 
     facts: CaptureFacts

@@ -20,19 +20,21 @@ class Cause:
     """One known cause; the module that defines it is named after its code.
 
     Attributes:
-        code: Its fixed name, such as `idle-heap-kept`.
-        mechanism: Why it happens.
-        remedy: What to do about it.
+        code: The fixed name of the cause, such as `idle-heap-kept`.
+        mechanism: Why the problem happens.
+        remedy: What to do about the problem.
         references: Issues and documents; `gomem.views.references` has the addresses.
-        rule: Returns every finding of this cause in a case, at most one per snapshot.
-        past: A noun for its bytes, put after their size in a resolved finding; empty if the rule's
-            own title is already in the past.
-        lack: Returns what evidence is insufficient if the rule found nothing; None if the cause
-            needs no minimum of samples.
+        rule: A function that returns every finding of this cause in a case, at most one per
+            snapshot.
+        past: A noun for the bytes, which follows their size in a resolved finding; empty if the
+            title of the rule is already in the past tense.
+        lack: A function that says which evidence is insufficient if the rule found nothing; None if
+            the cause needs no minimum of samples.
         bears_on: Names of report sections with more detail.
-        claims: The groups of memory that its bytes belong to; empty if it is not about memory.
-        needed_moments: Snapshots that the rule needs if there is no log; in a capture with fewer,
-            the cause can be present without a finding.
+        claims: The groups of memory that the bytes belong to; empty if the cause is not about
+            memory.
+        needed_moments: The snapshots that the rule needs without a log; with fewer snapshots, the
+            cause can be present without a finding.
     """
 
     code: str

@@ -21,7 +21,7 @@ CLOCK_SECONDS = 0.001  # the resolution of the log's clock
 
 
 def costly_cpu_profile(case: Case) -> CollectorCpu | None:
-    """Return the GC's share in a CPU profile, if large and from enough CPU time; else None."""
+    """Return the GC's share of a CPU profile; None if small, or of too little CPU time."""
     taken, limits = case.facts.callers.collector_cpu, case.thresholds
     if taken is None or taken.used_seconds < limits.enough_cpu_seconds:
         return None
@@ -48,7 +48,9 @@ def counted_cost(counters: CollectorCounters) -> Text:
     share = Share(counters.cpu_fraction)
     if counters.none_since is not None:
         since = MomentName(counters.none_since.moment)
-        return text("the GC took {} of the CPU until its last cycle; none since {}", share, since)
+        return text(
+            "the GC took {} of the CPU until its last cycle; no cycle since {}", share, since
+        )
     if counters.cpu_since_start:
         return text("the GC has taken {} of the CPU since the start", share)
     return text("the GC takes {} of the CPU", share)
@@ -71,13 +73,15 @@ def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
     return (
         *known(last.path, "count", cycles),
         *known(last.path_of("PauseTotalNs"), "s", paused),
-        *known(last.path_of("LastGC"), "s", {"LastGC, last minus first": counters.seconds}),
+        *known(
+            last.path_of("LastGC"), "s", {"from the first LastGC to the last": counters.seconds}
+        ),
         *known(counters.cpu_path, "fraction", {counters.cpu_field: counters.cpu_fraction}),
     )
 
 
 def marking_words(log: CollectorFacts, trigger: str) -> Text:
-    """Return the CPU of collections of a trigger: marking, and marking with STW pauses at most."""
+    """Return the CPU of collections with a trigger: marking, and at most with STW pauses."""
     marking, most = log.marking_share_of(trigger), log.collecting_share_of(trigger)
     least = Share(marking)
     is_more = marking is not None and most is not None and most - marking > MOVES * marking
@@ -95,7 +99,7 @@ def too_few_collections(
     *,
     least: int | None = None,
 ) -> Lack:
-    """Return a `Lack` of collections: too few of a trigger in a log, and too cheap in total.
+    """Return a `Lack`: too few collections with a trigger in a log, in total too cheap.
 
     `collections` has their number and their noun: `(3, "forced GC")`.
     """
@@ -103,7 +107,7 @@ def too_few_collections(
     nouns = noun, noun.replace("GC", "GCs")
     needed = least or limits.enough_cycles
     step = text(
-        "Record a longer log under load, with at least {} or {} of marking: {}.",
+        "Record a longer log under load, with at least {} or with {} of marking: {}.",
         Count(needed, *nouns),
         Seconds(limits.enough_cpu_seconds),
         TAKE_GC_LOG,

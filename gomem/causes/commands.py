@@ -16,10 +16,10 @@ _MAPPINGS_ON = {
     FREEBSD: "procstat -v PID",
     MACOS: "vmmap --summary PID",
 }
-_BY_VMMAP = "See what is in the working set with VMMap (Go's heap is Private Data)."
+_BY_VMMAP = "Look at the working set with VMMap (Go's heap is Private Data)."
 _IN_A_MODULE = (
-    "A WebAssembly module has no /proc and serves no profiles: log its MemStats for longer, and "
-    "compare Sys with the memory that its host shows."
+    "A WebAssembly module has no /proc and serves no profiles: log MemStats for longer, and "
+    "compare Sys with the memory that the host shows."
 )
 _IN_TINYGO = (
     "TinyGo serves no profiles: log its MemStats after runtime.GC() for longer. Only a HeapInuse "
@@ -40,7 +40,7 @@ WHO_MAPS = Command("strace -f -k -e trace=mmap,munmap -p PID")
 
 
 def see_resident(system: str) -> Text:
-    """Return how to see resident memory, and Go's part of it, on a system without /proc."""
+    """Return how to see resident memory, and Go's part of RSS, on a system without /proc."""
     if system == WASM:
         return Text(_IN_A_MODULE)
     if system == TINYGO:

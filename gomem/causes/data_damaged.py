@@ -38,26 +38,26 @@ def find(case: Case) -> list[Finding]:
 
 
 def unchecked(code: str, error: Exception) -> Finding:
-    """Return a finding that a cause's rule failed, so whether the cause applies is unknown."""
+    """Return a finding that a rule failed, so its cause is neither found nor ruled out."""
     return CAUSE.finding(
         Severity.WARNING,
-        text("{} could not be checked: gomem's rule failed unforeseen", code),
+        text("{} could not be checked: its rule failed with an unexpected error", code),
         evidence=[Evidence("gomem", type(error).__name__, Quoted(error), "")],
-        mechanism="A fault of gomem's own, or of a file in a way that no reader noticed.",
-        next_step="Please report it, with the capture if it can be shared.",
+        mechanism="This is a bug in gomem, or damage in a file that gomem did not notice.",
+        next_step="Please report the bug, with the capture if you can share it.",
     )
 
 
 CAUSE = Cause(
     code="data-damaged",
-    mechanism="A file is truncated or corrupt, or some of its lines are missing or not valid in "
-    "its format. Totals include only what could be read.",
-    remedy="Copy or record these files again, each of them whole.",
+    mechanism="A file is truncated or corrupt, or has missing or invalid lines. Totals include "
+    "only what could be read.",
+    remedy="Copy or record these files again, each one completely.",
     references=(),
     rule=find,
 )
 # Copying does not repair a GC log in which another writer's text is mixed.
 _LOG_ELSEWHERE = (
-    " Lines of a GC log are torn where the program writes to standard error at the same time: let "
-    "it log to standard output or a file."
+    " Lines of a GC log are torn if the program writes to standard error at the same time: let "
+    "the program log to standard output or to a file."
 )

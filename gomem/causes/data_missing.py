@@ -28,7 +28,7 @@ _WANTED = (
 )
 _COLLECT = "Collect {}: {}."
 _FROM_GO = "Collect {} (the program must import expvar): {}."
-_IF_IT_IS_GO = "If it is a Go program, collect {} (it must import expvar): {}."
+_IF_IT_IS_GO = "If this is a Go program, collect {} (the program must import expvar): {}."
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class _Missing:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it is a Linux file that the process's system does not have."""
+        """Whether the file exists only on Linux, and the process runs on another system."""
         return bool(self.system) and self.name == SMAPS_WORD
 
     @property
     def title(self) -> Text:
-        """Where it is missing, and the consequence."""
+        """Which snapshots lack the file, and the consequence."""
         none = "only some fields of" if self.has_some and self.name == MEMSTATS_WORD else "no"
         name = MAPPINGS_WORD if self.is_elsewhere else self.name
         if self.is_only:
@@ -64,7 +64,7 @@ class _Missing:
 
     @property
     def step(self) -> Text:
-        """How to get it."""
+        """How to get the file."""
         if self.is_elsewhere:
             return see_resident(self.system)
         of_go = _FROM_GO if self.is_go else _IF_IT_IS_GO
@@ -72,7 +72,7 @@ class _Missing:
 
     @property
     def evidence(self) -> Evidence:
-        """The snapshots without it, the first few by name."""
+        """The snapshots without the file, the first few by name."""
         named = joined(", ", map(MomentName, self.without[:SHOWN]))
         if len(self.without) > SHOWN:
             named += f" and {len(self.without) - SHOWN} more"
@@ -111,14 +111,14 @@ def find(case: Case) -> list[Finding]:
 
 
 def _is_no_go(moments: Sequence[MomentFacts]) -> bool:
-    """Return whether each snapshot is of a program that is in no Go, by its name."""
+    """Return whether each snapshot is of a program that, by its name, is not written in Go."""
     return all(moment.listed is not None and is_not_go(moment.listed.name) for moment in moments)
 
 
 CAUSE = Cause(
     code="data-missing",
     mechanism="smaps shows which mappings are resident. MemStats shows how Go uses its heap. A "
-    "full breakdown of RSS needs both, read at the same time.",
+    "full breakdown of RSS needs both files, read at the same time.",
     remedy=text(
         "Collect both at once: {}. By hand, in quick succession: {}. {}.",
         CAPTURE_ONCE,
@@ -131,8 +131,8 @@ CAUSE = Cause(
 
 
 _ELSEWHERE = (
-    "A list of mappings shows which memory is resident, MemStats show how Go uses its heap. gomem "
-    "reads the list of Linux alone (smaps)."
+    "A list of mappings shows which memory is resident, and MemStats shows how Go uses its heap. "
+    "Of the lists of mappings, gomem reads only that of Linux (smaps)."
 )
 
 
@@ -156,7 +156,7 @@ def _without_moments(system: str, *, has_some: bool) -> Finding:
         Severity.INFO,
         f"No {MAPPINGS_WORD if system else SMAPS_WORD} and {of_go}: RSS cannot be compared with "
         "the heap",
-        evidence=(Evidence("capture", "snapshots with either", 0, "count"),),
+        evidence=(Evidence("capture", "snapshots with smaps or MemStats", 0, "count"),),
         next_step=see_resident(system) if system else "",
         mechanism=_ELSEWHERE if system else "",
     )

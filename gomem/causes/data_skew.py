@@ -1,8 +1,8 @@
 """A snapshot's MemStats and smaps show two different states of the process.
 
-The ledger subtracts numbers of one from numbers of the other. If a collection ended between the two
-readings, objects became idle spans, and idle spans were released. Then the ledger's untouched and
-unexplained parts are not memory, but an effect of the time between the readings.
+The ledger subtracts numbers in one file from numbers in the other. If a collection ended between
+the two readings, objects became idle spans, and idle spans were released. Then the untouched and
+unexplained parts of the ledger come from the time between the readings, and are not memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ KERNEL_TOTALS = ("smaps_rollup", "status")  # the ledger's checks
 def find(case: Case) -> list[Finding]:
     """Return one finding per snapshot whose files do not, or might not, belong together.
 
-    A warning if this is certain and the parts can be far off; else a note.
+    The finding is a warning if the contradiction is certain and the parts can be far off; else a
+    note.
     """
     return case.at_moments(lambda moment, case: _of_the_kernel(moment, case) or _at(moment, case))
 
@@ -41,10 +42,10 @@ CAUSE = Cause(
     code="data-skew",
     mechanism="MemStats (or the metrics) and smaps show different states of the process. A "
     "collection between the two readings turns objects into idle heap and releases idle heap, so "
-    "some differences between the files are not real. RSS is right, and so are the parts that come "
-    "from smaps alone.",
+    "some differences between the files are not real. RSS and the parts that come from smaps "
+    "alone are right.",
     remedy=text(
-        "Read both at once: {}. By hand: {}.",
+        "Read both files at once: {}. By hand: {}.",
         CAPTURE_ONCE,
         Command(f"{MEMSTATS.command()}; {SMAPS.command()}"),
     ),
@@ -54,7 +55,7 @@ CAUSE = Cause(
 
 
 def bytes_apart(moment: MomentFacts) -> int:
-    """Return heap mapped in smaps but not counted by MemStats; negative if less is mapped.
+    """Return the heap mapped in smaps but not counted by MemStats; negative if smaps has less.
 
     GC work buffers are in the arenas but not in HeapSys, so up to GCSys is subtracted.
     """
@@ -102,7 +103,7 @@ def _of_the_kernel(moment: MomentFacts, case: Case) -> Finding | None:
     if apart.empty:
         return None
     total, size = apart["total"].iloc[0], int(apart["bytes"].iloc[0])
-    title = "RSS is unsure: the mappings add up to {}, and {} is {}"
+    title = "RSS is uncertain: the mappings add up to {}, but {} is {}"
     return CAUSE.finding(
         Severity.WARNING,
         text(title, Bytes(ledger.rss_bytes), total, Bytes(size)),
@@ -112,8 +113,8 @@ def _of_the_kernel(moment: MomentFacts, case: Case) -> Finding | None:
             *(Evidence(row.total.partition(" ")[0], row.total.partition(" ")[2], row.bytes, "B")
               for row in apart.itertuples()),
         ),
-        mechanism="The kernel's files are of different moments, or one of them is damaged.",
-        next_step=text("Read them again, at once: {}.", CAPTURE_ONCE),
+        mechanism="The kernel's files were read at different times, or one is damaged.",
+        next_step=text("Read all files again, at once: {}.", CAPTURE_ONCE),
     )  # fmt: skip
 
 
@@ -144,7 +145,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             *known(moment.path("smaps"), "B", {"Size of go-heap": mapped}),
             *_buffers(moment, apart),
             *(
-                Evidence(COMPUTED, "rows that might be wrong", rows, "")
+                Evidence(COMPUTED, "owners whose sizes might be wrong", rows, "")
                 for rows in filter(None, [", ".join(_row_names(doubtful))])
             ),
         ),
@@ -165,9 +166,11 @@ def _title(moment: MomentFacts, apart: int, *, is_doubtful: bool, is_little: boo
         read = text("MemStats and smaps measured {} apart", Seconds(skew.seconds))
     if skew.crosses_a_collection:
         ran = Count(skew.collections, "collection")
-        return text("{}, with {} in between: do not trust the heap's parts", read, ran)
+        return text(
+            "{}, with {} between the readings: do not trust the breakdown of the heap", read, ran
+        )
     if not is_doubtful:
-        return text("{}; no file says whether a collection ran in between", read)
+        return text("{}; no file says whether a collection ran between the readings", read)
     if is_little:
         did = "grew" if apart > 0 else "differs"
         return text(
@@ -177,4 +180,6 @@ def _title(moment: MomentFacts, apart: int, *, is_doubtful: bool, is_little: boo
             off,
         )
     by = text(" by {}{}", "at least " if apart > 0 else "", off) if apart else ""
-    return text("MemStats and smaps contradict each other{}: do not trust the heap's parts", by)
+    return text(
+        "MemStats and smaps contradict each other{}: do not trust the breakdown of the heap", by
+    )

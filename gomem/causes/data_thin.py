@@ -37,8 +37,8 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-thin",
-    mechanism="A short run (start-up, a test, a brief load) is not representative. A cause is "
-    "reported only when there is enough evidence to decide.",
+    mechanism="A short run (start-up, a test, a brief load) is not representative. gomem reports "
+    "a cause only if the evidence is enough to decide.",
     remedy="Watch the process for longer, under its usual load.",
     references=(),
     rule=find,

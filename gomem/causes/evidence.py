@@ -46,13 +46,13 @@ def rss_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
 
 
 def goal_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
-    """Return the heap goal of a snapshot; empty if it has none."""
+    """Return the heap goal of a snapshot; empty without a goal."""
     goal = moment.goal
     return () if goal is None else (Evidence(goal.path, goal.field, goal.size_bytes, "B"),)
 
 
 def heap_evidence(moment: MomentFacts, *fields: str) -> tuple[Evidence, ...]:
-    """Return MemStats sizes by name; unknown ones are left out."""
+    """Return MemStats sizes by name, without unknown sizes."""
     stats = moment.heap if moment.memstats is None else moment.memstats
     if stats is None:
         return ()
@@ -67,8 +67,8 @@ def rise_evidence(
     if not rise.are_medians:
         return known(artefact, unit, {f"{what}, first": rise.first, f"{what}, last": rise.last})
     levels = {
-        f"{what}, median of the first tenth": rise.first,
-        f"{what}, median of the last tenth": rise.last,
+        f"{what}, median of the first 10 % of readings": rise.first,
+        f"{what}, median of the last 10 % of readings": rise.last,
     }
     last = {f"{what}, last": rise.reached} if has_last else {}
     return known(artefact, unit, levels | last)

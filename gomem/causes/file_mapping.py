@@ -1,8 +1,8 @@
 """Mapped files and shared memory count in RSS but are not heap.
 
-Clean file pages are page cache. The kernel reclaims them when memory is short, so they do not push
-a process to its limit. Two kinds of pages stay. Pages of shared memory (memfd, /dev/shm, tmpfs)
-have no file on disk, and written pages of a private mapping belong to the process.
+Clean file pages are page cache. The kernel reclaims page cache when memory is short, so page cache
+does not push a process to its limit. Two kinds of pages stay. Pages of shared memory (memfd,
+/dev/shm, tmpfs) have no file on disk, and written pages of a private mapping belong to the process.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ _MAP_LESS = (
 )
 CAUSE = Cause(
     code="file-mapping",
-    mechanism="The program, or a library such as an embedded database, has mapped files. Their "
-    "clean pages count toward RSS, but the kernel reclaims them when memory is short. Shared "
-    "memory (memfd, /dev/shm) and written private pages stay, and a container's limit counts them.",
+    mechanism="The program, or a library such as an embedded database, has mapped files. Clean "
+    "pages of mapped files count toward RSS, but the kernel reclaims such pages when memory is "
+    "short. Shared memory (memfd, /dev/shm) and written private pages stay in RSS, and count "
+    "toward a container's limit.",
     remedy=text(
         "Compare RssAnon, not RSS, with the heap: {}. {}",
         Command("grep ^Rss /proc/PID/status"),
@@ -54,21 +55,21 @@ CAUSE = Cause(
     past="mapped files and shared memory",
 )
 _PILE_UP = (
-    "See which calls map files: {}. Mappings of files went from {} to {}: check that each is "
-    "unmapped after use, or map each file once and share it."
+    "See which calls map files: {}. The number of file mappings rose from {} to {}: unmap each "
+    "mapping after use, or map each file once and share the mapping."
 )
 _CLEAN = (
-    "Nothing to do: the kernel drops clean file pages before it kills a process, so they cannot be "
-    "why it is killed. "
+    "Nothing to do: the kernel drops clean file pages before it OOM-kills a process, so these "
+    "pages cannot cause an OOM kill. "
 )
 
 
 def staying_bytes(mine: pd.DataFrame) -> int:
     """Return resident bytes that the kernel cannot reclaim without swap.
 
-    All shared memory counts, and those pages of private file mappings that the program has written:
-    they are anonymous copies. Private_Dirty is not used: it includes pages that another writer left
-    dirty in the page cache, which the kernel writes back and reclaims.
+    All shared memory counts, and so do pages of private file mappings that the program has written,
+    which are anonymous copies. Private_Dirty is not used: it includes pages that another writer
+    left dirty in the page cache, which the kernel writes back and reclaims.
     """
     shared = mine["kind"] == "shared-memory"
     copied = mine.loc[~shared, "Anonymous"].fillna(0)
@@ -122,30 +123,31 @@ def _files(moment: MomentFacts) -> pd.DataFrame:
 
 
 def _title(mine: pd.DataFrame, by_path: pd.Series, staying: int, rss: int, at_first: Text) -> Text:
-    """Name the file, or the largest of several, and how much the kernel cannot reclaim."""
+    """Name the file, or the largest of several files, and how much the kernel cannot reclaim."""
     size = int(mine["Rss"].sum())
     largest, share = File(_name(by_path.index[0])), of_rss(size, rss)
     is_shared = mine["kind"] == "shared-memory"
     what = "Shared memory" if is_shared.all() else "Mapped file"
     if len(by_path) == 1:
-        return text("{} {} takes {}, {}", what, largest, share, _reclaim(size, staying))
+        return text("{} {} takes {}; {}", what, largest, share, _reclaim(size, staying))
     if not is_shared.all():
         what = "Mapped files and shared memory" if is_shared.any() else "Mapped files"
     many = Count(len(by_path), "file")
     if at_first or 0 < staying < size:  # each needs a number
         share = Text(Bytes(size))
-    reclaim = "partly reclaimable" if at_first and 0 < staying < size else _reclaim(size, staying)
-    return text(
-        "{} take {}, in {}{}, the largest {}: {}", what, share, many, at_first, largest, reclaim
-    )
+    reclaim = _reclaim(size, staying)
+    if at_first and 0 < staying < size:  # the title has no room for another number
+        reclaim = Text("the kernel can reclaim part of it")
+    words = "{} take {} in {}{}; the largest is {}; {}"
+    return text(words, what, share, many, at_first, largest, reclaim)
 
 
 def _reclaim(size: int, staying: int) -> Text:
     if staying == 0:
         return Text("the kernel can reclaim all of it")
     if staying == size:
-        return Text("not reclaimable without swap")
-    return text("{} not reclaimable without swap", Bytes(staying))
+        return Text("the kernel cannot reclaim it without swap")
+    return text("{} is not reclaimable without swap", Bytes(staying))
 
 
 def _name(path: object) -> str:

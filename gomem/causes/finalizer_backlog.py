@@ -1,12 +1,12 @@
 """Finalizers or cleanups run too slowly, or not at all: their objects cannot be freed.
 
-An object with a finalizer is freed two collections after its finalizer has run. Until then it
-retains everything it refers to. One goroutine runs all finalizers in sequence. If one blocks, or
-they arrive faster than they run, the queue grows, and the live heap with it. Since Go 1.25,
-cleanups (`runtime.AddCleanup`, Go 1.24) have goroutines of their own.
+An object with a finalizer is freed two collections after its finalizer has run. Until then the
+object retains everything it refers to. One goroutine runs all finalizers in sequence. If a
+finalizer blocks, or if finalizers are queued faster than they run, the queue grows, and so does the
+live heap. Since Go 1.25, cleanups (`runtime.AddCleanup`, Go 1.24) run in separate goroutines.
 
 A snapshot of a healthy process hardly ever shows a running finalizer. Since Go 1.26,
-runtime/metrics count queued and executed finalizers.
+runtime/metrics counts queued and executed finalizers.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code=CODE,
-    mechanism="An object with a finalizer is retained, with everything that it refers to, until "
-    "the finalizer has run and a later collection frees it. A single goroutine runs all finalizers "
-    "in turn, so a finalizer that blocks or is slow holds up all others.",
+    mechanism="An object with a finalizer stays, with everything that it refers to, until the "
+    "finalizer has run and a later collection frees the object. A single goroutine runs all "
+    "finalizers in turn, so a slow or blocked finalizer holds up all others.",
     remedy=text(
-        "See where the finalizer waits: {}. Finalizers run in sequence: start a goroutine for "
-        "slow work. Close explicitly (defer x.Close()) and keep the finalizer as a safety net. "
-        "From Go 1.26 on, watch the backlog: /gc/finalizers/queued:finalizers minus "
+        "See where the finalizer waits: {}. Close explicitly (defer x.Close()), keep the "
+        "finalizer as a safety net, and let the finalizer start a goroutine for slow work. From "
+        "Go 1.26 on, watch the backlog: /gc/finalizers/queued:finalizers minus "
         "/gc/finalizers/executed:finalizers.",
         TAKE_STACKS,
     ),
@@ -69,7 +69,7 @@ CAUSE = Cause(
 
 
 def _held_bytes(case: Case) -> int | None:
-    """Return the growth of the live heap, the upper bound of theirs; None if it does not grow."""
+    """Return the growth of the live heap, an upper bound; None if the live heap does not grow."""
     live = case.facts.live_heap
     return round(live.rise.grown) if live is not None and live.rise and grows(case) else None
 
@@ -103,7 +103,7 @@ def _when(running: Finalizing) -> Text:
 
 
 def _sites(case: Case, running: Finalizing | None, held: int | None) -> tuple[Site, ...]:
-    """Return the finalizer, and the functions that allocate the objects waiting for it."""
+    """Return the finalizer, and the functions that allocate the objects in its queue."""
     own = () if running is None else (Site(running.function, running.function, high=held or 0.0),)
     return (*own, *growing_sites(case)) if held else own
 

@@ -1,4 +1,4 @@
-"""The result of a rule: one finding with its bytes and its evidence."""
+"""The result of a rule: a finding with its size and its evidence."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Evidence:
     """One number, or a few words, that support a finding.
 
     Attributes:
-        artefact: The file that has it, or the files that it was computed from.
-        field: What it is, in the artefact's own spelling where it has one.
+        artefact: The file with the number, or the files that the number was computed from.
+        field: The name of the number, as the artefact spells it, if the artefact has a name for it.
         value: The value, in the base unit.
         unit: One of `inputs.schema.UNITS`; empty for text.
     """
@@ -44,15 +44,16 @@ class Site:
     """A place in the program that can be fixed.
 
     Attributes:
-        function: Who called the allocator.
-        own_function: The program's own function on the stack; the same if it is the caller itself.
-        file: The file with the own function's call; empty if unknown.
+        function: The caller of the allocator.
+        own_function: The program's own function on the stack; equal to `function` if that is the
+            caller.
+        file: The file of the call in the program's own function; empty if unknown.
         line: The line in that file; None if unknown.
-        low: Lower end of the 95 % interval of its growth, in bytes; NaN if unknown.
-        high: Upper end of the same.
-        change: Its growth.
-        share: Its growth as a share of the total growth.
-        object_bytes: Size of the objects with most of its bytes; None if unknown.
+        low: Lower end of the 95 % interval of the growth, in bytes; NaN if unknown.
+        high: Upper end of that interval.
+        change: The growth, in bytes.
+        share: The growth as a share of the total growth.
+        object_bytes: Size of the objects that take most of the bytes; None if unknown.
     """
 
     function: str
@@ -67,7 +68,7 @@ class Site:
 
     @property
     def words(self) -> Text:
-        """How a sentence names it: the own function, and the library's if that allocates."""
+        """The name in sentences: the own function, and the library's if the library allocates."""
         own = Function(self.own_function)
         if self.function in ("", self.own_function):
             return Text(own)
@@ -82,9 +83,10 @@ class MissingCall:
         call: The call, to paste.
         why: The consequence of the missing call.
         reference: Address of its documentation.
-        releases: The Go releases to which it applies, if the capture's can be another.
-        function: The program's own function in which it is missing; empty if unknown.
-        file: The file in which that function opens what it does not close; empty if unknown.
+        releases: The Go releases to which the row applies; empty if the capture's release is one of
+            them.
+        function: The program's own function in which the call is missing; empty if unknown.
+        file: The file in which that function opens something that is not closed; empty if unknown.
         line: The line in that file; None if unknown.
     """
 
@@ -98,7 +100,7 @@ class MissingCall:
 
     @property
     def words(self) -> Text:
-        """Two sentences: what is missing and where, and why it is needed."""
+        """Two sentences: the missing call and its place, and why the call is needed."""
         where = Text()
         if self.function:
             where = text(" in {}", Function(self.function))
@@ -115,11 +117,11 @@ class Lack:
 
     Attributes:
         code: The cause.
-        seen: The finding that it would be, in words.
-        had: How much is available, in words.
-        needed: How much is required, in words.
-        next_step: How to get it.
-        evidence: The same in numbers.
+        seen: The finding that the signs point to, in words.
+        had: The available evidence, in words.
+        needed: The required evidence, in words.
+        next_step: How to get the required evidence.
+        evidence: The available evidence, in numbers.
     """
 
     code: str
@@ -137,21 +139,21 @@ class Finding:
     Attributes:
         code: The cause's fixed name, such as `idle-heap-kept`.
         severity: `critical`, `warning` or `info`.
-        title: What is wrong, how much, and where: a few plain words with the number in them.
-        moment: The last snapshot at which it holds; None if it is about the whole capture.
-        bytes: Memory it explains; None if it is not about memory.
-        evidence: What proves it.
-        mechanism: Why this happens.
+        title: What is wrong, how much memory, and where: a short sentence with the number.
+        moment: The last snapshot at which the finding holds; None for the whole capture.
+        bytes: Memory that the finding explains; None if the finding is not about memory.
+        evidence: The numbers that support the finding.
+        mechanism: Why the problem happens.
         next_step: What to do, with a command to paste first.
         references: Issues and documents.
-        confidence: How sure it is: one of `CONFIDENCES`.
+        confidence: How sure the finding is: one of `CONFIDENCES`.
         cpu_fraction: CPU cost as a share of GOMAXPROCS times the elapsed time, as in
             `GCCPUFraction`; None if the finding is not about CPU. From a log: `ms cpu` without
             idle marking. The share of the CPU that the program used is larger if Ps were idle.
-        moments: All snapshots at which it holds; empty if it is about the whole capture.
-        now: Whether it holds at the last moment, according to that moment's files.
-        over: Whether a later moment shows that it no longer holds. If neither is true, later
-            moments lack the files to tell.
+        moments: All snapshots at which the finding holds; empty for the whole capture.
+        now: Whether the finding holds at the last snapshot, according to that snapshot's files.
+        over: Whether a later snapshot shows that the finding no longer holds. If neither `now` nor
+            `over` is true, later snapshots lack the files to tell.
         sites: Places in the program that can be fixed.
         missing_call: The call that is most likely missing; None if unknown.
     """

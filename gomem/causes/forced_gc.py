@@ -1,8 +1,8 @@
 """The program forces its own collections, again and again.
 
-runtime.GC and debug.FreeOSMemory collect even without garbage, and the caller waits. A heap profile
-fetched with gc=1 does the same. Without a log, the process's own counters give the number of forced
-collections but not their cost. So all collections are assumed to cost the same.
+runtime.GC and debug.FreeOSMemory collect even without garbage, and the caller waits. So does a heap
+profile fetched with gc=1. Without a log, the process's counters give the number of forced
+collections but not their cost, so gomem assumes that all collections cost the same.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ _SEE = (
     "profiles with gc=1. {}"
 )
 _INSTEAD = (
-    "Remove the call. To keep memory low, set {}GOGC instead: the GC then runs only when it helps."
+    "Remove the call. To keep memory low, set {}GOGC instead: then the GC runs only when "
+    "there is garbage to free."
 )
 _LIMIT_OR = "GOMEMLIMIT or "
 CAUSE = Cause(
@@ -108,7 +109,7 @@ def _are_many(forced: int, cycles: int, limits: Thresholds) -> bool:
 
 
 def _is_much(log: CollectorFacts, limits: Thresholds) -> bool:
-    """Return whether forced collections are many, or expensive in total."""
+    """Return whether forced collections are frequent, or expensive in total."""
     share = log.marking_share_of(FORCED)
     spent = float(log.triggers.of(FORCED)["marking_cpu_seconds"])
     is_dear = spent >= limits.enough_cpu_seconds and (share or 0.0) >= limits.marking_fraction
@@ -128,7 +129,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
 
 
 def _at_most(log: CollectorFacts) -> Text:
-    """Return the CPU of marking and pauses of forced collections; or marking, if known alone."""
+    """Return the CPU of forced collections: marking, and pauses if known."""
     share = Share(log.collecting_share_of(FORCED) or log.marking_share_of(FORCED))
     return text("{}{} of the CPU", "" if share.startswith("<") else "at most ", share)
 

@@ -1,13 +1,13 @@
 """The program allocates so fast that GC takes much of its CPU, or adds to its latency.
 
-Nothing leaks, and memory is flat. But every collection marks the whole live heap, enables write
+There is no leak, and memory is flat. But every collection marks the whole live heap, enables write
 barriers, and makes allocating goroutines assist. With many collections per second, requests wait.
 
-Without a log, the process's counters between snapshots are used. GCCPUFraction and the CPU classes
-are cumulative and updated at the end of a collection. If no collection ran between the snapshots,
-they still show the cost of filling the heap, as a resolved finding. The confidence is only
-`possible` for a single snapshot, or if neither log nor metrics separate a small GOGC from a memory
-limit.
+Without a log, the rule uses the process's counters at the snapshots. GCCPUFraction and the CPU
+classes are cumulative and updated at the end of a collection. If no collection ran between the
+snapshots, these counters still show the cost of filling the heap; the finding is then resolved. The
+confidence is only `possible` for a single snapshot, or if neither log nor metrics separate a small
+GOGC from a memory limit.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def lack(case: Case) -> Lack | None:
-    """Return a `Lack` if collections are expensive, but too few, and too cheap in total."""
+    """Return a `Lack` if collections are expensive, but too few and in total too cheap."""
     log, limits = case.facts.collector, case.thresholds
     if log is None or not _is_pressed(log, limits) or _is_enough(log, limits):
         return None
@@ -88,7 +88,7 @@ CAUSE = Cause(
     code="gc-pressure",
     mechanism="A collection starts when the heap has grown by GOGC percent over the live heap. "
     "How often that happens depends on the allocation rate and on that headroom. Each collection "
-    "marks the whole live heap with a quarter of the Ps; if that is too slow, allocating "
+    "marks the whole live heap with a quarter of the Ps; if marking is too slow, allocating "
     "goroutines must help (assists), and requests take longer.",
     remedy=text(_REMEDY, _TAKE_ALLOCS, _LESS, _more_room()),
     references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
@@ -100,7 +100,7 @@ CAUSE = Cause(
 
 
 def _is_pressed(log: CollectorFacts, limits: Thresholds) -> bool:
-    """Return whether the pacer decides; else forced-gc or memory-limit-thrash says more."""
+    """Return whether the pacer starts most GCs; else another finding says more."""
     cpu, interval = log.marking_share_of(PACER), log.cost.interval.p50
     marked = log.triggers.counts["marking_cpu_seconds"].sum()
     paced = float(log.triggers.of(PACER)["marking_cpu_seconds"])
@@ -110,7 +110,7 @@ def _is_pressed(log: CollectorFacts, limits: Thresholds) -> bool:
 
 
 def _is_enough(log: CollectorFacts, limits: Thresholds) -> bool:
-    """Return whether enough was observed beyond a start-up, by number or by cost."""
+    """Return whether enough collections were observed after start-up, by number or by cost."""
     cost = log.cost
     is_dear = cost.steady_marking_cpu_seconds >= limits.enough_cpu_seconds
     return cost.steady_cycles >= limits.enough_cycles or is_dear
@@ -142,7 +142,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
 
 
 def _is_dear(marking: float | None, case: Case) -> bool:
-    """Return whether marking is expensive. If it is only frequent, latency decides."""
+    """Return whether marking is expensive by itself, not only frequent."""
     return (marking or 0.0) >= case.thresholds.marking_fraction
 
 
@@ -159,7 +159,7 @@ _CITED = {
 
 
 def _by_counters(case: Case) -> list[Finding]:
-    """Return a finding by the counters: marking is expensive. long-pauses reports STW pauses."""
+    """Return a finding by the counters if marking is expensive; long-pauses reports STW pauses."""
     counters, limits = case.facts.counters, case.thresholds
     if counters is None or counters.cpu_fraction is None:
         return _by_cpu_profile(case)
@@ -195,7 +195,7 @@ def _by_counters(case: Case) -> list[Finding]:
 
 
 def _by_cpu_profile(case: Case) -> list[Finding]:
-    """Return a finding by a CPU profile, if nothing counts collections: a share of used CPU."""
+    """Return a finding by a CPU profile, if no file counts collections: a share of the CPU used."""
     taken, forcing = costly_cpu_profile(case), case.facts.callers.collecting
     if taken is None or any(caller.path == taken.path for caller in forcing):
         return []  # reported by forced-gc
@@ -222,7 +222,7 @@ def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
 
 
 def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
-    """Say who allocates most, as the end of a title; empty if no profile shows it."""
+    """Say who allocates most, as the end of a title; empty without a profile that shows this."""
     if not sites:
         return Text()
     part = part_words(sites[0].share, case.thresholds)
@@ -230,7 +230,7 @@ def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
 
 
 def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
-    """Return the next step: who allocates most, by a profile, and how to give GC more room."""
+    """Return the next step: see who allocates most, by a profile, and give the GC more room."""
     shows = top_of_last(case, _ALLOCATED) if sites else _TAKE_ALLOCS
     less = text("Allocate less in {}", sites[0].words) if sites else _LESS
     return sentences(text(_REMEDY, shows, less, room), pooling_words(case, sites))
@@ -239,8 +239,8 @@ def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
 def _room(log: CollectorFacts, case: Case) -> tuple[Text, tuple[Evidence, ...]]:
     """Return how to give GC more room, and the present room that the advice multiplies.
 
-    The advice is a larger GOGC. If goals leave little room, it is to find out why, without a
-    number.
+    The advice is a larger GOGC. If goals leave little room, the advice is to find out why, and has
+    no number.
     """
     usual = log.pacing.usual
     share, room = usual.headroom_fraction, usual.headroom_bytes

@@ -1,17 +1,18 @@
 """Goroutines that pile up: each retains its stack and everything the stack refers to.
 
-A goroutine starts with a stack of 2 KiB. Since Go 1.19 it starts with more, such as 8 KiB, when the
-average stack is larger. The stack lies in the arenas and counts as StackInuse. A goroutine that
+A goroutine starts with a stack of 2 KiB. Since Go 1.19 the first stack is larger, such as 8 KiB, if
+the average stack is larger. The stack lies in the arenas and counts as StackInuse. A goroutine that
 waits forever is never collected.
 
 The rule looks at growth, not at the number: ten thousand goroutines from the start are by design. A
-score estimates how likely the rise is a leak. Its inputs are how linear the rise is, what part of
-it came in the last third of the time, its size, and the number and span of the readings. Without
-goroutine counts, StackInuse and the descriptors in heap profiles (`runtime.malg`) serve as proxies.
-A single snapshot shows no trend; the module `one_dump` handles it. One snapshot is enough when the
-runtime itself proves the leak, with a goroutineleak profile or with `(leaked)` in a dump.
+score estimates how likely the rise is a leak. The inputs of the score are the linearity of the
+rise, its share in the last third of the time, its size, and the number and span of the readings.
+Without goroutine counts, StackInuse and the descriptors in heap profiles (`runtime.malg`) serve as
+proxies. A single snapshot shows no trend; the module `one_dump` handles this case. One snapshot is
+enough if the runtime itself proves the leak, with a goroutineleak profile or with `(leaked)` in a
+dump.
 
-No file says how much memory a stack refers to. The upper bound is the heap growth over the same
+No file says how much memory a stack refers to; the upper bound is the heap growth over the same
 time.
 """
 
@@ -71,12 +72,13 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code=CODE,
     mechanism="A goroutine that waits forever for a channel, a lock or the network is never "
-    "collected. It retains its stack (2 to 8 KiB, or what it has grown to) and everything the "
-    "stack refers to. Since Go 1.18 stacks also raise the heap goal, so collections come later.",
+    "collected. It retains its stack (2 to 8 KiB, or more if the stack has grown) and everything "
+    "the stack refers to. Since Go 1.18 stacks also raise the heap goal, so collections come "
+    "later.",
     remedy=text(
-        "See where they wait: {}. Look at the stack with the most goroutines: which side should "
-        "have closed the channel, cancelled the context, or read the response? From Go 1.27 on, "
-        "the goroutineleak profile shows goroutines that can never run again.",
+        "See where the goroutines wait: {}. Look at the stack with the most goroutines: which "
+        "side should have closed the channel, cancelled the context, or read the response? From "
+        "Go 1.27 on, the goroutineleak profile shows goroutines that can never run again.",
         TAKE_GOROUTINES,
     ),
     references=("runtime/pprof: goroutine", "golang/go#44167", "golang/go#74609"),
@@ -87,8 +89,8 @@ CAUSE = Cause(
     needed_moments=3,
 )
 _DECIDE = text(
-    "See whether their number grows: {}. A constant number can be by design; a number that only "
-    "grows is a leak.",
+    "See whether the number of goroutines grows: {}. A constant number can be by design; a number "
+    "that only grows is a leak.",
     CAPTURE,
 )
 _NOT_COUNTED = (
@@ -112,12 +114,12 @@ def _growing(case: Case) -> Finding:
         and count.readings >= thresholds.growth_readings
     )
     title = text(
-        "Goroutine leak: {} → {}{}{}; {}",
+        "Goroutine leak: {} → {}{}{}{}",
         Count(round(count.first)),
         Count(round(count.last)),
         where_words(growth.waiting, thresholds),
+        text("; {}", _held(size, heap)),
         _opened_words(case),
-        _held(size, heap),
     )
     watched = count.seconds if case.facts.goroutines_are_timed else None
     missing = of_goroutines(case)
@@ -146,7 +148,7 @@ def _growing(case: Case) -> Finding:
 
 
 def _proven(leaked: Leaked, case: Case) -> Finding:
-    """Return a finding if the runtime proves they can never run again; a snapshot is enough."""
+    """Return a finding if the runtime proves that goroutines can never run again."""
     waiting, facts = leaked.waiting, case.facts.by_moment.get(leaked.moment)
     count = None if facts is None else facts.goroutine_count
     is_part = count is not None and count > leaked.goroutines
@@ -174,7 +176,7 @@ def _proven(leaked: Leaked, case: Case) -> Finding:
 
 
 def _proved(grown: Finding, leaked: Leaked, case: Case) -> Finding:
-    """Add the runtime's proof to a growth: certain, if it covers most of the new goroutines."""
+    """Add the runtime's proof to a growth: certain if the proof covers most new goroutines."""
     came = case.facts.goroutines.count
     most = case.thresholds.most_share * (0.0 if came is None else came.grown)
     severity = _severity_of(leaked.goroutines, grown.bytes or 0, case)
@@ -191,7 +193,7 @@ def _proof(leaked: Leaked) -> Evidence:
 
 
 def _severity_of(goroutines: int, size: int, case: Case) -> Severity:
-    """Return critical if they are very many, or hold a large part of RSS."""
+    """Return critical for very many goroutines, or if they hold a large part of RSS."""
     resident = [moment.rss_bytes for moment in case.facts.moments if moment.rss_bytes]
     much = bool(resident) and size >= case.thresholds.leaked_share * resident[-1]
     is_critical = much or goroutines >= case.thresholds.goroutine_count
@@ -206,7 +208,7 @@ def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
 
 
 def _held(size: float, heap: float) -> Text:
-    """Say what they hold: at least their stacks, at most also all heap growth."""
+    """Say how much the goroutines retain: at least their stacks, at most also all heap growth."""
     return text("they retain {} {}", "up to" if heap else "at least", Bytes(round(size)))
 
 
@@ -223,7 +225,7 @@ def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
 def _stacks_step(
     path: str, waiting: Waiting, missing: MissingCall | None, who_calls: str = ""
 ) -> Text:
-    """Name the file with the waiting stacks, and what to look for if the cause is unknown."""
+    """Name the file with the stacks, and what to look for if the cause is unknown."""
     is_profile = path.endswith((".gz", ".pprof"))
     stacks = with_files("gomem top {} --traces" if is_profile else "less {}", path)
     shows = text("See the stacks in {}: {}.", Function(waiting.function), stacks)
@@ -232,7 +234,8 @@ def _stacks_step(
 
 _WHO = (
     "Which side should have closed the channel, cancelled the context, replied, or closed the "
-    "response body or sql.Rows? Give each wait a way out: a context, a timeout, a select with done."
+    "response body or sql.Rows? Give each wait a way to end: a context, a timeout, or a select "
+    "with a done channel."
 )
 
 
@@ -270,7 +273,7 @@ def _of_heap(heap: float, case: Case) -> list[Evidence]:
 
 
 def _of_dump(waiting: Waiting | None, case: Case) -> list[Evidence]:
-    """Return what only they keep alive, according to a heap dump."""
+    """Return what only these goroutines keep alive, according to a heap dump."""
     kept = case.facts.kept
     keeper = None if kept is None or waiting is None else kept.of_goroutines_in(waiting.function)
     if kept is None or keeper is None:
@@ -280,7 +283,7 @@ def _of_dump(waiting: Waiting | None, case: Case) -> list[Evidence]:
 
 
 def _uncounted(case: Case) -> Finding:
-    """Return a finding from what grows with the number of goroutines, which is not counted."""
+    """Return a finding by memory that grows with goroutines, if no file counts them."""
     growth, stacks = case.facts.goroutines, case.facts.goroutines.stacks
     words, evidence, size = [], [], 0
     if stacks is not None and (
@@ -292,9 +295,9 @@ def _uncounted(case: Case) -> Finding:
     if growth.descriptors_bytes > 0:
         size += round(growth.descriptors_bytes)
         words.append(text("descriptors +{}", Bytes(round(growth.descriptors_bytes))))
-        field = "inuse_space below runtime.newproc1, growth"
+        field = "inuse_space growth below runtime.newproc1"
         evidence.append(Evidence(case.facts.profiles.last_path, field, size, "B"))
-    counts, where = case.facts.goroutine_counts, Text("; no file counts them")
+    counts, where = case.facts.goroutine_counts, Text("; no file counts goroutines")
     confidence = "likely" if len(words) > 1 and not counts else "possible"
     if counts:
         last, path = counts[-1], counts[-1].path
@@ -315,7 +318,7 @@ def _uncounted(case: Case) -> Finding:
 
 
 def _of_one_dump(case: Case) -> list[Finding]:
-    """Return what a single dump shows: most of its goroutines are stuck, or at the same place."""
+    """Return a finding by a single dump: most goroutines are stuck, or at the same place."""
     suspicion, waiting = suspicion_of(case), case.facts.goroutines.waiting
     if suspicion is None:
         return []
@@ -374,7 +377,7 @@ def _many(moment: MomentFacts) -> Finding:
     return CAUSE.finding(
         Severity.INFO,
         text(
-            "{} goroutines have {} of stacks; one snapshot cannot show whether their number grows",
+            "{} goroutines have {} of stacks; one snapshot cannot show whether the number grows",
             Count(count),
             Bytes(size),
         ),

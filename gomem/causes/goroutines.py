@@ -1,4 +1,4 @@
-"""Do goroutines pile up, and what do they retain? Several causes share this check."""
+"""Checks shared by several causes: do goroutines pile up, and what do they retain?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CODE = "goroutine-leak"
 
 
 def features(case: Case) -> dict[str, float] | None:
-    """Return the inputs of the score; None if their number has not risen by enough."""
+    """Return the inputs of the score; None if the number of goroutines has not risen by enough."""
     count, thresholds = case.facts.goroutines.count, case.thresholds
     if count is None or count.grown < thresholds.goroutine_growth:
         return None
@@ -69,9 +69,9 @@ def _pile_up_uncounted(case: Case) -> bool:
 def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
     """Return whether accumulating goroutines could hold the growing part of the heap.
 
-    They could not if unrelated functions allocate most of it. Related functions are those in which
-    the goroutines wait, began, or were started; those of the package in which they wait, unless it
-    is main; and those that allocated one object per new goroutine.
+    They could not if unrelated functions allocate most of the growth. Related functions are those
+    in which the goroutines wait, began, or were started; functions of the package in which the
+    goroutines wait, unless that is main; and functions that allocated one object per new goroutine.
 
     Args:
         case: The case.
@@ -96,8 +96,8 @@ def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
 def _is_one_each(site: Site, case: Case) -> bool:
     """Return whether a site allocated one object per new goroutine, by the rates of both.
 
-    The goroutine that allocates a request's buffer need not be the one that waits with it. Rates
-    are compared because a profile and a count are from different times.
+    The goroutine that allocates a buffer need not be the goroutine that waits with the buffer.
+    Rates are compared because a profile and a count are from different times.
     """
     live, count = case.facts.live_heap, case.facts.goroutines.count
     rise = None if live is None else live.rise
@@ -121,8 +121,8 @@ def _is_theirs(own: str, function: str, waiting: Waiting) -> bool:
 def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:
     """Return an upper bound of the heap held by these goroutines.
 
-    It is the growth of the heap; if unknown, the in-use memory of their functions in a single
-    profile.
+    The bound is the growth of the heap; if that is unknown, the in-use memory of these functions in
+    a single profile.
     """
     live, waiting = case.facts.live_heap, case.facts.goroutines.waiting
     if live is not None and live.rise is not None:
@@ -157,7 +157,7 @@ def opening(case: Case) -> tuple[Caller, ...]:
 
 
 def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
-    """Say where the new goroutines wait, how many, and who started them; empty if unknown."""
+    """Say where most new goroutines wait, and who started them; empty if unknown."""
     if waiting is None or not waiting.function:
         return Text()
     share = waiting.there / max(1, waiting.of_all)
@@ -166,7 +166,7 @@ def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
 
 
 def begun_words(waiting: Waiting) -> Text:
-    """Say who started them, to follow where they wait; empty if unknown."""
+    """Say who started the goroutines, as the end of a clause; empty if unknown."""
     if waiting.started_by not in ("", waiting.function):
         return text(", started by {}", Function(waiting.started_by))
     if waiting.created_by not in ("", waiting.function) and not waiting.started_by:
@@ -175,7 +175,7 @@ def begun_words(waiting: Waiting) -> Text:
 
 
 def where_evidence(frame: pd.DataFrame | None, path: str) -> list[Evidence]:
-    """Return where most of them wait, for what and how long, from a profile or a dump."""
+    """Return where most goroutines wait, for what and how long, from a profile or a dump."""
     if frame is None or frame.empty:
         return []
     by_function = frame.groupby("function")["goroutines"].sum()
@@ -188,12 +188,14 @@ def where_evidence(frame: pd.DataFrame | None, path: str) -> list[Evidence]:
 
 
 def _waits(there: pd.DataFrame, path: str) -> list[Evidence]:
-    """Return what most of them wait for, and the longest wait, from a dump."""
+    """Return what most goroutines wait for, and the longest wait, from a dump."""
     stated = there[there["state"].notna()] if "state" in there else there.iloc[:0]
     if stated.empty:
         return []
     by_state = stated.groupby("state")["goroutines"].sum()
-    waits = [Evidence(path, f"in state {by_state.idxmax()}", int(by_state.max()), "count")]
+    waits = [
+        Evidence(path, f"goroutines in state {by_state.idxmax()}", int(by_state.max()), "count")
+    ]
     longest = stated["wait_seconds"].max()
     if longest > 0:
         waits.append(Evidence(path, "longest wait, at least", float(longest), "s"))

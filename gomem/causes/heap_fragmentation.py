@@ -1,8 +1,8 @@
 """Fragmentation: spans in use with few objects.
 
-Go does not move objects. A span of 8 KiB stays in use as long as one object in it is live, and it
-serves only its own size class. After a peak, scattered survivors keep whole spans in use. The free
-slots between them count in HeapInuse but not in HeapAlloc.
+Go does not move objects. A span of 8 KiB stays in use as long as one object in the span is live,
+and each span serves only its own size class. After a peak, scattered survivors keep whole spans in
+use. The free slots between them count in HeapInuse but not in HeapAlloc.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 def find(case: Case) -> list[Finding]:
     """Return one finding per snapshot with many free slots.
 
-    A warning for free slots beyond the heap goal. The others are at most a note: new objects of
-    their size class fill them.
+    Free slots beyond the heap goal are a warning. Other free slots are at most a note, because new
+    objects of their size class fill them.
     """
     return case.at_moments(_at)
 
 
 _REMEDY = (
-    "See which objects survive: {}. Allocate the long-lived ones together, copy them after the "
+    "See which objects survive: {}. Allocate long-lived objects together, copy them after the "
     "peak, or keep them in one large slice. Nothing to do if the program will allocate as many "
-    "objects of the same size class again: they reuse the free slots."
+    "objects of the same size class again: new objects reuse the free slots."
 )
 CAUSE = Cause(
     code="heap-fragmentation",
-    mechanism="Go does not move objects: a span stays in use while a single object in it is "
-    "live, and its free slots serve only objects of that size class. Scattered survivors of a peak "
-    "keep their spans in use. Neither the scavenger nor debug.FreeOSMemory can release those "
-    "spans.",
+    mechanism="Go does not move objects: a span stays in use while a single object in the span is "
+    "live, and the free slots of a span serve only objects of one size class. Scattered survivors "
+    "of a peak keep their spans in use. Neither the scavenger nor debug.FreeOSMemory can release "
+    "those spans.",
     remedy=text(_REMEDY, TAKE_HEAP_PROFILE),
     references=("runtime.MemStats: HeapInuse, HeapAlloc, NextGC",),
     bears_on=("scavenger", "allocations"),
@@ -67,8 +67,8 @@ def excess_slots(moment: MomentFacts, case: Case) -> int:
 
     Free slots alone are not fragmentation: right after a sweep, half of the heap can be free slots,
     and allocation fills them up to NextGC. HeapInuse beyond that goal is not needed even just
-    before the next collection. GOMEMLIMIT counts free slots, so a goal set by it is already reduced
-    by them; the rule then uses the goal that GOGC alone would set.
+    before the next collection. GOMEMLIMIT counts free slots, which reduces a goal that GOMEMLIMIT
+    sets; the rule then uses the goal that GOGC alone would set.
     """
     if moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
@@ -108,10 +108,10 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
 
 
 def _title(moment: MomentFacts, slots: int, *, is_fragmented: bool) -> Text:
-    """Return all free slots, and the upper bound of how many are resident.
+    """Return the title: all free slots, and an upper bound of the resident ones.
 
     A span in use is not always fully resident: the runtime does not touch a fresh span without
-    pointers, so its unused slots take no memory.
+    pointers, so unused slots in that span take no memory.
     """
     assert moment.memstats is not None
     in_use, arenas = int(moment.memstats["HeapInuse"]), moment.arenas_rss_bytes
@@ -121,14 +121,14 @@ def _title(moment: MomentFacts, slots: int, *, is_fragmented: bool) -> Text:
     what = (
         "The heap is fragmented"
         if is_fragmented
-        else "The heap has free slots that it fills before the next GC"
+        else "The heap has free slots that new objects fill before the next GC"
     )
     words = "{}: {} of HeapInuse ({}) is free slots{}"
     return text(words, what, Bytes(slots), Bytes(in_use), resident)
 
 
 def _sparsest_class(moment: MomentFacts) -> tuple[Evidence, ...]:
-    """Return the size class with most bytes freed, which most likely has the free slots."""
+    """Return the size class with the most freed bytes, which most likely has the free slots."""
     classes = moment.size_classes
     if classes is None or classes.empty:
         return ()
@@ -137,6 +137,6 @@ def _sparsest_class(moment: MomentFacts) -> tuple[Evidence, ...]:
         return ()
     row = classes.loc[freed.idxmax()]
     allocated = format_count(int(row["Mallocs"]))
-    field = f"BySize {int(row['Size'])} B: objects live, of {allocated} allocated"
+    field = f"BySize {int(row['Size'])} B: live objects of {allocated} allocated"
     live = {field: int(row["Mallocs"] - row["Frees"])}
     return known(moment.path("memstats"), "count", live)

@@ -1,14 +1,15 @@
 """The live heap keeps growing: a leak, or a cache that is still filling.
 
-GOGC makes the heap swing between collections, but not the live heap. The live heap is a level over
-time (`analysis.memory.live_heap`), from the marks in a log, from heap goals, or from profiles. If
-it has grown enough to matter, a score estimates the probability that the growth is real. The score
-uses the linearity of the rise, whether it stays below HeapAlloc, the share of the capture it
-covers, its duration, and the number of kinds of evidence. The finding names the program's own
-functions with more in-use memory in the last profile than in the first.
+With GOGC, the heap swings between collections, but the live heap does not. The live heap is a level
+over time (`analysis.memory.live_heap`), from the marks in a log, from heap goals, or from profiles.
+If the live heap has grown enough to matter, a score estimates the probability that the growth is
+real. The score uses the linearity of the rise, whether the live heap stays below HeapAlloc, the
+share of the capture that the rise covers, its duration, and the number of kinds of evidence. The
+finding names the program's own functions with more in-use memory in the last profile than in the
+first.
 
-A short series is not enough, because a cache that is still filling looks the same. Then the finding
-is only `possible`, and says how long to keep capturing.
+A short series is not enough, because a cache that is still filling looks the same; the finding is
+then only `possible`, and says how long to keep capturing.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def lack(case: Case) -> Lack | None:
-    """Return a `Lack` if the rise is large, but has too few readings to show a direction."""
+    """Return a `Lack` if the rise is large, but there are too few readings to show a direction."""
     live, thresholds = case.facts.live_heap, case.thresholds
     rise = None if live is None else live.rise
     if live is None or rise is None or rise.readings >= thresholds.growth_readings or grows(case):
@@ -84,17 +85,17 @@ WATCH = text(
     "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
 )
 NAME_IT = text(
-    "Take heap profiles to see which functions allocate: {}. Then compare the last with the first: "
-    "{}.",
+    "Take heap profiles to see which functions allocate: {}. Then compare the last profile with "
+    "the first: {}.",
     CAPTURE,
     Command("gomem top LAST --base FIRST --cum"),
 )
 CAUSE = Cause(
     code=CODE,
     mechanism="A collection marks what is reachable; GOGC only decides how much garbage can "
-    "accumulate on top. So the marked heap is what the program still references. It grew linearly "
-    "until the capture ended: either the program never drops the references, or a cache is still "
-    "filling.",
+    "accumulate on top of the live heap. So the marked (live) heap is what the program still "
+    "references. The live heap grew until the capture ended: either the program never drops the "
+    "references, or a cache is still filling.",
     remedy=NAME_IT,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
     bears_on=("growth", "allocations"),
@@ -129,8 +130,8 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
 
 
 _GOROUTINE_MECHANISM = (
-    "Goroutines pile up, and everything they refer to is retained while they wait. goroutine-leak "
-    "reports the same bytes."
+    "Goroutines pile up, and everything they refer to is retained while they wait. The finding "
+    "goroutine-leak reports the same bytes."
 )
 
 
@@ -139,7 +140,7 @@ def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
 
 
 def _burst(live: LiveHeap) -> Text:
-    """Say that the last reading is in a burst, if it is."""
+    """Say that the last reading falls in a burst; empty if it does not."""
     last = live.burst_at_end
     said = " The last reading, {}, falls in a burst and is not counted."
     return Text() if last is None else text(said, Bytes(round(last)))
@@ -158,7 +159,7 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
     )
     keeper = _keeper(sites, case)
     if keeper is not None:
-        grows = text("{}; kept by {}", grows, Function(keeper.name))
+        grows = text("{}; retained by {}", grows, Function(keeper.name))
     if not sites:
         return grows
     share = share_words(sites[0].share, case.thresholds)
@@ -180,7 +181,10 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
         *watched_evidence(path, rise),
         *known(path, "count", {"readings": rise.readings}),
         Evidence(
-            path, "growth shown by", "; ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
+            path,
+            "evidence of growth",
+            "; ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)),
+            "",
         ),
     ]
 
@@ -240,7 +244,7 @@ def _next_step(rise: Rise, case: Case) -> Text:
 
 
 def _of_arenas(case: Case) -> list[Finding]:
-    """Return a note if only the arenas' resident memory is known, and it rises."""
+    """Return a note if only the resident memory of the arenas is known, and it rises."""
     level = case.facts.arenas_level
     rise = None if level is None else level.rise
     thresholds = case.thresholds
@@ -253,7 +257,7 @@ def _of_arenas(case: Case) -> list[Finding]:
         CAUSE.finding(
             Severity.INFO,
             text(
-                "The resident Go heap grows by {}, to {}; no file says what is live",
+                "The resident Go heap grows by {}, to {}; no file says how much is live",
                 Rate(rise.rate),
                 Bytes(round(rise.reached)),
             ),

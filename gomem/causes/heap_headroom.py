@@ -1,15 +1,16 @@
 """Much of the heap is headroom for garbage, as set by GOGC.
 
-With GOGC=100 the heap grows to twice the live heap before it is collected. So up to half of it is
-garbage or free. This is not a leak, but memory that can be traded for CPU. It is why RSS is twice
-the size in a heap profile, which shows only the live heap. A log shows the headroom of each goal,
-unless it ends long before the snapshots. A snapshot shows the resident memory beyond
-/gc/heap/live:bytes (Go 1.21), or else beyond the largest inuse_space of the heap profiles. Headroom
-that stays idle because the program does not need it belongs to idle-heap-kept.
+With GOGC=100 the heap grows to twice the live heap before the next GC. So up to half of the heap is
+garbage or free. This headroom is not a leak, but memory that can be traded for CPU. Headroom is why
+RSS is twice the size in a heap profile, which shows only the live heap. A log shows the headroom of
+each goal, unless the log ends long before the snapshots. A snapshot shows the resident memory
+beyond /gc/heap/live:bytes (Go 1.21), or else beyond the largest inuse_space of the heap profiles.
+Headroom that stays idle because the program does not need it belongs to idle-heap-kept.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from gomem.causes.finding import Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.memory_limit import limit_decides, limit_exists
 from gomem.facts.moment import LIVE
+from gomem.facts.settings import ASSUMED
 from gomem.releases import Fact
 from gomem.text import Bytes, Command, Text, text
 
@@ -30,12 +32,13 @@ if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts
+    from gomem.facts.settings import Setting
 
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one note for the log, or per snapshot with a known live heap, if the room is large."""
+    """Return one note by the log, or a note per snapshot, if the headroom is large."""
     by_log = _by_log(case)
     if by_log is not None and not case.facts.log_ends_early:
         return [by_log]
@@ -43,10 +46,8 @@ def find(case: Case) -> list[Finding]:
     return found if found or by_log is None else [replace(by_log, confidence="possible")]
 
 
-_HALVE = text(
-    "Halve this headroom, at the cost of about twice as many GCs (the default is GOGC=100): {}.",
-    Command("GOGC=50"),
-)
+_HALVE = "Halve GOGC ({}) for half the headroom and about twice as many GCs: {}."
+_BY_DEFAULT = text(_HALVE, "100 by default", Command("GOGC=50"))
 _LIMIT = "If a limit must hold, set GOMEMLIMIT and leave GOGC alone."
 _WHAT_IF = "See what a lower GOGC would cost in CPU: {}."
 CAUSE = Cause(
@@ -54,7 +55,7 @@ CAUSE = Cause(
     mechanism="GOGC sets how far the heap can grow beyond the live heap before the next "
     "collection: at 100, the default, to twice the live heap. The headroom above the live heap is "
     "free memory, or objects allocated since the last GC, mostly garbage.",
-    remedy=sentences(_HALVE, _LIMIT),
+    remedy=sentences(_BY_DEFAULT, _LIMIT),
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
     bears_on=("what-if",),
     rule=find,
@@ -64,13 +65,22 @@ CAUSE = Cause(
 
 
 def _remedy(case: Case) -> Text:
-    return sentences(_HALVE, _LIMIT if limit_exists(case) else "")
+    return sentences(_halved(case.facts.settings.gogc), _LIMIT if limit_exists(case) else "")
+
+
+def _halved(gogc: Setting) -> Text:
+    """Advise half of the known GOGC; without a known GOGC, half of the default."""
+    value = gogc.value
+    if gogc.known_by == ASSUMED or isinstance(value, str) or math.isinf(value):
+        return _BY_DEFAULT
+    now = text("now {}{}", "about " if gogc.is_inferred else "", gogc.text)
+    return text(_HALVE, now, Command(f"GOGC={round(50 * value)}"))
 
 
 def _by_log(case: Case) -> Finding | None:
     """Return a note if the room between live heap and goal is large at most collections.
 
-    Not if a limit decides: then GOMEMLIMIT was chosen to leave that room.
+    None if a memory limit sets the goals: then GOMEMLIMIT was chosen to leave that room.
     """
     log, limits, rss = case.facts.collector, case.thresholds, case.facts.largest_rss_bytes
     if log is None or limit_decides(case):
@@ -142,14 +152,14 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     if not _is_much(room, rss, case):
         return None
     title = text(
-        "GC headroom: {} on top of {} live; a heap profile shows only the live part",
+        "GC headroom: {} on top of {} of live heap; a heap profile shows only the live heap",
         of_rss(room, rss),
         Bytes(round(live)),
     )
     cited = known(moment.path("metrics"), "B", {LIVE: live})
     if by_profiles:
         title = text(
-            "GC headroom: at least {} on top of the {} that heap profiles have in use",
+            "GC headroom: at least {} on top of the {} that heap profiles show",
             of_rss(room, rss),
             Bytes(round(live)),
         )
@@ -157,7 +167,7 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
         path = "" if in_use is None else case.facts.profiles.path(in_use.moment)
         cited = known(path, "B", {"inuse_space, at most": live})
     is_sure = moment.mappings is not None and not by_profiles
-    up_to_goal = known(COMPUTED, "B", {"resident heap, up to the goal": counted})
+    up_to_goal = known(COMPUTED, "B", {"resident heap up to the goal": counted})
     cited += (*heap_evidence(moment, "HeapAlloc"), *up_to_goal)
     return _finding(moment, room, title, cited, case, is_sure=is_sure)
 

@@ -1,11 +1,12 @@
 """Huge pages make more memory resident than the program uses.
 
-A transparent huge page is 2 MiB, all or nothing. If Go touches 8 KiB of it, or releases half of it,
-the kernel still counts all of it. Go 1.21.0 asked for huge pages (MADV_HUGEPAGE; MADV_COLLAPSE in
-1.21.1 to 1.21.3), and 1.21.4 stopped. With the kernel setting `always` the kernel uses them
-unasked, and khugepaged can make released pages resident again. Mappings of the program and of C can
-also be in huge pages, with `always` or if a library requests them (MADV_HUGEPAGE, `hg` in VmFlags).
-No file shows how much of those was written, so they are only a note.
+A transparent huge page is 2 MiB, all or nothing. If Go touches 8 KiB of a huge page, or releases
+half of the page, the kernel still counts the whole page. Go 1.21.0 asked for huge pages
+(MADV_HUGEPAGE; MADV_COLLAPSE in 1.21.1 to 1.21.3), and 1.21.4 stopped. With the kernel setting
+`always` the kernel uses them unasked, and khugepaged can make released pages resident again.
+Mappings of the program and of C can also be in huge pages, with `always` or if a library requests
+them (MADV_HUGEPAGE, `hg` in VmFlags). No file shows how much of those pages was written, so the
+finding is only a note.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ def find(case: Case) -> list[Finding]:
 _SETTING = Command("cat /sys/kernel/mm/transparent_hugepage/enabled")
 CAUSE = Cause(
     code="huge-pages",
-    mechanism="A huge page is 2 MiB and resident as a whole, even where Go has written or kept "
-    "only a part. With the kernel's setting `always`, khugepaged can make released pages resident "
-    "again (max_ptes_none). Up to Go 1.20 the runtime asked for huge pages when it reused "
-    "released memory.",
+    mechanism="A huge page is 2 MiB and resident as a whole, even where Go uses only a part. With "
+    "the kernel's setting `always`, khugepaged can make released pages resident again "
+    "(max_ptes_none). Up to Go 1.20 the runtime asked for huge pages when it reused released "
+    "memory.",
     remedy=text(
-        "See the kernel's setting: {}. If it is `always`, choose `madvise`, or set "
-        "khugepaged/max_ptes_none to 0, or run with GODEBUG=disablethp=1, which Go has from 1.21.6 "
-        "on. Then compare RSS and latency.",
+        "See the kernel's setting: {}. If the setting is `always`, do one of these: switch to "
+        "`madvise`; set khugepaged/max_ptes_none to 0; or run with GODEBUG=disablethp=1 (Go "
+        "1.21.6 or later). Then compare RSS and latency.",
         _SETTING,
     ),
     references=("golang/go#64332", "golang/go#61718", "golang/go#63334"),
@@ -49,14 +50,15 @@ CAUSE = Cause(
     past="memory in huge pages",
 )
 _FOREIGN = (
-    "A huge page is 2 MiB and resident as a whole, even where little is written. These are in "
-    "memory that the program or a library has mapped, not in the Go heap. Either the kernel's "
-    "setting is `always`, or a library asks for them: madvise(MADV_HUGEPAGE), `hg` in VmFlags. No "
-    "file says how much of them was written."
+    "A huge page is 2 MiB and resident as a whole, even where little is written. These huge pages "
+    "are in memory that the program or a library has mapped, not in the Go heap. Either the "
+    "kernel's setting is `always`, or a library asks for huge pages: madvise(MADV_HUGEPAGE), `hg` "
+    "in VmFlags. No file says how much of each page was written."
 )
 _ASK_NO_MORE = text(
     "See the kernel's setting: {}. If the program stores far less in these mappings than is "
-    "resident, call madvise(MADV_NOHUGEPAGE) on them, or choose `madvise` instead of `always`.",
+    "resident, call madvise(MADV_NOHUGEPAGE) on the mappings, or switch from `always` to "
+    "`madvise`.",
     _SETTING,
 )
 
@@ -72,7 +74,7 @@ def huge_bytes(moment: MomentFacts, *kinds: str) -> int:
 def excess_bytes(moment: MomentFacts) -> int:
     """Return resident bytes of the arenas beyond Go's counts, as far as huge pages hold them.
 
-    0 if the two files show different states: then a collection could explain it too.
+    0 if MemStats and smaps show different states: then a collection could also explain the excess.
     """
     if moment.ledger is None or moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
@@ -88,7 +90,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         title = "Huge pages keep {} of unused heap resident ({} of RSS)"
         return _of_heap(moment, title, excess, version, Severity.WARNING)
     if huge >= whole:
-        title = "Huge pages hold {} of the heap ({} of RSS), used pages and unused ones"
+        title = "Huge pages back {} of the heap ({} of RSS); no file says how much of it Go uses"
         # A warning for releases that request huge pages, which later releases fixed.
         asked = version.certainly(Fact.HUGE_PAGES_ASKED)
         return _of_heap(moment, title, huge, version, Severity.WARNING if asked else Severity.INFO)
@@ -100,11 +102,12 @@ def _share(moment: MomentFacts, size: int) -> Share:
 
 
 def _of_others(moment: MomentFacts, size: int) -> Finding:
-    huge = {"AnonHugePages beside the Go heap": size}
+    huge = {"AnonHugePages outside the Go heap": size}
     return CAUSE.finding(
         Severity.INFO,
         text(
-            "Huge pages hold {} outside the Go heap ({} of RSS), used pages and unused ones",
+            "Huge pages back {} outside the Go heap ({} of RSS); no file says how much of it "
+            "is used",
             Bytes(size),
             _share(moment, size),
         ),
@@ -129,7 +132,7 @@ def _of_heap(
         move_on = "Move to Go 1.21.4 or later."
     sizes = {
         "AnonHugePages of go-heap": huge_bytes(moment, "go-heap"),
-        "Rss of go-heap beyond what MemStats counts": excess_bytes(moment),
+        "Rss of go-heap beyond MemStats": excess_bytes(moment),
     }
     smaps = known(moment.path("smaps"), "B", sizes)
     return CAUSE.finding(

@@ -1,4 +1,4 @@
-"""Idle heap that the program does not need: is it idle-heap-kept, or headroom?"""
+"""Idle heap that the program does not need: idle-heap-kept, not headroom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def main_idle_bytes(case: Case, moment: MomentFacts) -> int:
-    """Return idle heap if it is most of a snapshot's RSS; 0 if it is not, or if unknown."""
+    """Return the idle heap if it makes up most of a snapshot's RSS; otherwise, or if unknown, 0."""
     limits, rss, idle = case.thresholds, moment.rss_bytes, moment.idle_heap_bytes
     if rss is None or moment.heap is None:
         return 0
@@ -19,7 +19,7 @@ def main_idle_bytes(case: Case, moment: MomentFacts) -> int:
 
 
 def unused_idle_bytes(case: Case, moment: MomentFacts) -> int:
-    """Return idle heap that is most of a snapshot's RSS and that the program does not need.
+    """Return the idle heap if it is most of RSS and the program does not need it; else 0.
 
     The idle heap is not needed if the program allocated little, relative to its size, from the
     first snapshot to the last. Returns 0 if the program allocated more, or if unknown.

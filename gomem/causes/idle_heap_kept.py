@@ -8,15 +8,15 @@ reported as resolved. The idle heap must also be resident. If no file shows this
 Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal (formula in
 `analysis.scavenger.goals`), or less under GOMEMLIMIT. This is normal. After the process's second
 GC, idle heap over the goal is released within seconds. Exception: the rule reports a note if most
-of RSS is idle heap that the goal keeps, and nothing lowers that goal: GOMEMLIMIT sets it; the
-program allocates too little between the first and the last snapshot to reach it; or GOGC is off
-without a limit, so that no GC runs.
+of RSS is idle heap that the goal keeps, and nothing lowers that goal: GOMEMLIMIT sets the goal; the
+program allocates too little between the first and the last snapshot to reach the goal; or GOGC is
+off without a limit, so that no GC runs.
 
 Before Go 1.13 there is no goal. The heap can grow to NextGC, and idle heap beyond that is released
 after five minutes. MemStats before Go 1.13 count a fresh arena (64 MiB since Go 1.11) as idle and
-not released, although it was never touched. Since Go 1.13 they count it as released. So before 1.13
-the rule counts only the resident heap, in use and idle, beyond NextGC. This needs smaps: total RSS
-includes C memory, and HeapIdle includes untouched arenas.
+not released, although it was never touched. MemStats since Go 1.13 count a fresh arena as released.
+So before 1.13 the rule counts only the resident heap, in use and idle, beyond NextGC. This needs
+smaps: total RSS includes C memory, and HeapIdle includes untouched arenas.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 def find(case: Case) -> list[Finding]:
     """Return one finding per snapshot with resident idle heap beyond the goal.
 
-    It is only a note in four cases: a later snapshot no longer has the excess, because it was
-    released or reused (unless the program forced a collection in between, as debug.FreeOSMemory
-    does); most of it was in use at the previous snapshot, so it might not stay; the live heap grows
-    and will need it; or less than half of the memory is idle.
+    The finding is only a note in four cases: a later snapshot no longer has the excess, because it
+    was released or reused (unless the program forced a collection in between, as debug.FreeOSMemory
+    does); most of the excess was in use at the previous snapshot, so it might not stay; the live
+    heap grows and will need the memory; or less than half of the memory is idle.
     """
     limits, version, findings = case.thresholds, case.facts.go_version, []
     divided = [
@@ -83,7 +83,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _has_just_dropped(before: MomentFacts, last: MomentFacts, most: float) -> bool:
-    """Return whether most idle heap of the last snapshot was in use one snapshot earlier."""
+    """Return whether most of the idle heap at the last snapshot was in use one snapshot earlier."""
     assert before.heap is not None
     assert last.heap is not None
     dropped = before.heap["HeapInuse"] - last.heap["HeapInuse"]
@@ -99,22 +99,23 @@ def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
     return bool(pd.notna(forced).all() and forced[1] > forced[0])
 
 
-_KEPT = "Go keeps free spans for reuse before it releases them (HeapIdle - HeapReleased). "
+_KEPT = "Go keeps free spans (HeapIdle - HeapReleased) for reuse before it releases them. "
 _WATCH = Command("gomem capture PID -o DIR --every 30s --for 2m")
 _LOWER = (
-    "If it does, call debug.FreeOSMemory once the heap has shrunk, or reduce the goal with a lower "
+    "If so, call debug.FreeOSMemory once the heap has shrunk, or lower the goal with a lower "
     "GOGC{}."
 )
-_REMEDY = "See whether it stays: {}. " + _LOWER
+_REMEDY = "See whether the idle heap stays: {}. " + _LOWER
 _OR_LIMIT = " or GOMEMLIMIT (Go 1.19 or later)"
 CAUSE = Cause(
     code="idle-heap-kept",
     mechanism=_KEPT
     + f"The runtime retains heap up to the scavenger's goal: {BY_PEAK}. A memory limit can set a "
-    "lower goal: 0.95 × GOMEMLIMIT minus all memory outside the heap. This finding counts only the "
-    "excess. Since Go 1.13 a background scavenger releases it, from the second GC on, using about "
-    "1 % of a CPU. Excess idle heap is normal for a few seconds after the heap shrinks. If it "
-    "lasts for minutes, GCs are rare, or the free pages are scattered.",
+    "lower goal: 0.95 × GOMEMLIMIT minus all memory outside the heap. This finding counts only "
+    "idle heap above the goal. Since Go 1.13 a background scavenger releases this excess, from "
+    "the second GC on, using about 1 % of a CPU. Excess idle heap is normal for a few seconds "
+    "after the heap shrinks. If the excess lasts for minutes, GCs are rare, or the free pages "
+    "are scattered.",
     remedy=text(_REMEDY, _WATCH, _OR_LIMIT),
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     bears_on=("scavenger",),
@@ -134,8 +135,8 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
     """Return a lower bound of resident idle heap above the goal; 0 if unknown.
 
     If the release can be older than Go 1.13, untouched idle heap fills the room up to NextGC last,
-    so all of it is subtracted from the excess. Only mappings show its size. Without them, with Go
-    1.11 and 1.12, it is up to an arena.
+    so all of it is subtracted from the excess. Only mappings show the size of untouched idle heap.
+    Without mappings, it is up to one arena with Go 1.11 and 1.12.
     """
     if moment.heap is None or moment.ledger is None or pd.isna(moment.heap["excess_bytes"]):
         return 0
@@ -147,7 +148,7 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 
 
 def _room(moment: MomentFacts) -> int:
-    """How much of idle heap can be resident beside the rest, by what a container uses in all."""
+    """Return how much idle heap can be resident, by the total that the container uses."""
     used = None if moment.listed is None else moment.listed.working_set_bytes
     if moment.rss_bytes is not None or used is None or moment.held_bytes is None:
         return moment.idle_heap_bytes
@@ -184,7 +185,7 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
 
 
 def _goals(heap: pd.Series) -> dict[str, float | None]:
-    """Return the scavenger's goal by its formula, and the limit's; one if they are equal."""
+    """Return the scavenger's goals, by its formula and by GOMEMLIMIT; one if they are equal."""
     goal, by_limit = heap["goal_bytes"], heap["limit_goal_bytes"]
     named = {"goal under GOMEMLIMIT": by_limit}
     if pd.notna(goal) and not (pd.notna(by_limit) and by_limit == goal):
@@ -219,7 +220,7 @@ def _for_a_limit(moment: MomentFacts, case: Case) -> Finding | None:
     return CAUSE.finding(
         Severity.INFO,
         text(
-            "{} of idle heap is kept for GOMEMLIMIT's heap goal of {}, with {}{} live",
+            "{} of idle heap is kept for the heap goal of {} that GOMEMLIMIT sets; {}{} is live",
             Bytes(idle),
             Bytes(goal.goal_bytes),
             at_most,
@@ -228,18 +229,18 @@ def _for_a_limit(moment: MomentFacts, case: Case) -> Finding | None:
         moment=moment.name,
         size=idle,
         evidence=(
-            *known(moment.path("memstats"), "B", {"HeapIdle less HeapReleased": idle}),
+            *known(moment.path("memstats"), "B", {"HeapIdle - HeapReleased": idle}),
             *goal_evidence(moment),
             *_limit_evidence(moment, goal),
             *live,
             *rss_evidence(moment),
         ),
-        mechanism=f"{_KEPT}The scavenger leaves memory up to the heap goal alone. With GOGC off or "
-        "very large, GOMEMLIMIT sets that goal. So memory from a peak stays resident, and no "
-        "collection changes that until the heap is near the limit.",
+        mechanism=f"{_KEPT}The scavenger does not release memory below the heap goal. With GOGC "
+        "off or very large, GOMEMLIMIT sets that goal. So memory from a peak stays resident, "
+        "whatever GCs run, until the heap is near the limit.",
         next_step=text(
-            "Nothing to do unless other processes need the memory. Then set {} beside GOMEMLIMIT, "
-            "or call debug.FreeOSMemory after the peak.",
+            "Nothing to do unless other processes need the memory. If they do, set {} in addition "
+            "to GOMEMLIMIT, or call debug.FreeOSMemory after the peak.",
             Command("GOGC=100"),
         ),
         confidence=_confidence(moment),
@@ -257,7 +258,7 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
     """Return a note if RSS is mostly idle heap that the program does not need.
 
     A past peak or a large GOGC set the goal, which stays until the next collection. A program that
-    hardly allocates has a collection every two minutes, and can get the same goal again.
+    hardly allocates has a collection every two minutes, which can set the same goal again.
     """
     idle, totals = unused_idle_bytes(case, moment), case.facts.total_allocs
     if not idle:
@@ -288,9 +289,9 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
         ),
         mechanism=f"{_KEPT}Memory up to the heap goal is kept until the next cycle. The goal is "
         "GOGC percent above the live heap of the last collection. This program hardly allocates, "
-        "so its next collection can be far off; an idle program collects every two minutes.",
+        "so its next collection can be up to two minutes away.",
         next_step=text(
-            "Halve the goal: {}. Or call debug.FreeOSMemory after the peak and compare.",
+            "Lower the goal: {}. Or call debug.FreeOSMemory after the peak, and compare RSS.",
             Command("GOGC=50"),
         ),
         confidence=_confidence(moment),
@@ -316,7 +317,8 @@ def _without_goal(moment: MomentFacts, case: Case) -> Finding | None:
         "GC changes it. With GOGC off and no GOMEMLIMIT no GC runs unless the program calls "
         "runtime.GC, so memory from a peak stays resident.",
         next_step=text(
-            "Set {} beside GOGC=off, or call debug.FreeOSMemory after the peak and compare.",
+            "Set {} in addition to GOGC=off, or call debug.FreeOSMemory after the peak, and "
+            "compare RSS.",
             Command("GOMEMLIMIT"),
         ),
         confidence=_confidence(moment),
@@ -324,17 +326,17 @@ def _without_goal(moment: MomentFacts, case: Case) -> Finding | None:
 
 
 def _for_a_goal(moment: MomentFacts) -> Text:
-    """Say for which goal; with GOGC=off and no limit, there is none that a heap can reach."""
+    """Name the heap goal; empty with GOGC=off and no limit, when no heap can reach the goal."""
     goal = moment.goal
     return Text() if goal is None else text(" for a heap goal of {}", Bytes(goal.size_bytes))
 
 
 _WITHOUT_SCAVENGER = (
-    f"{_KEPT}The heap can grow to NextGC before the next GC; this finding counts only the idle "
-    "heap beyond that. {} has no background scavenger: the runtime releases a span after five "
-    "minutes idle, or when the program calls debug.FreeOSMemory."
+    f"{_KEPT}The heap can grow to NextGC before the next GC; this finding counts only idle "
+    "heap beyond NextGC. {} has no background scavenger: the runtime releases a span that has been "
+    "idle for five minutes, or when the program calls debug.FreeOSMemory."
 )
 _MOVE_ON = (
     "Move to Go 1.16 or later, which releases idle heap in the background. Or call "
-    "debug.FreeOSMemory after the drop and compare."
+    "debug.FreeOSMemory after the heap has shrunk, and compare RSS."
 )

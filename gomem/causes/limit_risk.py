@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 _CGROUP_ALONE = (
     "The kernel kills a process when the cgroup's memory reaches memory.max and nothing can be "
-    "reclaimed. It can reclaim page cache, but without swap not anonymous memory, shared memory or "
-    "sockets."
+    "reclaimed. The kernel can reclaim page cache. Without swap, it cannot reclaim anonymous "
+    "memory, shared memory or sockets."
 )
 REST = "rest"
 COUNTED = {
@@ -68,13 +68,13 @@ def find(case: Case) -> list[Finding]:
 
 
 def growth_is_bounded(case: Case) -> bool:
-    """Return whether growth towards the last snapshot's limit is garbage below a heap goal."""
+    """Return whether the growth towards the limit is only garbage below a heap goal."""
     growth = case.facts.limit_growth
     return growth is not None and not may_grow_on(case, growth.seen_bytes)
 
 
 def may_grow_on(case: Case, grown_bytes: float) -> bool:
-    """Return whether this much growth can continue without end: it is not garbage below a goal."""
+    """Return whether growth of this size is more than garbage below a heap goal."""
     if not case.facts.with_memstats or grows(case) or goroutines_pile_up(case):
         return True
     claimed = [
@@ -85,9 +85,8 @@ def may_grow_on(case: Case, grown_bytes: float) -> bool:
 
 CAUSE = Cause(
     code="limit-risk",
-    mechanism=f"{_CGROUP_ALONE} "
-    "Go does not read the cgroup: without GOMEMLIMIT the heap grows to twice the live heap, "
-    "whatever the limit is.",
+    mechanism=f"{_CGROUP_ALONE} Go does not read the limit of the cgroup: without GOMEMLIMIT the "
+    "heap grows to twice the live heap, whatever the limit is.",
     remedy=text(
         "Add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.", CAPTURE_ONCE
     ),
@@ -96,18 +95,18 @@ CAUSE = Cause(
     rule=find,
 )
 AFTER_A_KILL = text(
-    "The kernel's lines do not say what used the memory. Capture after the process has restarted: "
-    "{}.",
+    "The kernel's log lines do not say what used the memory. Capture after the process has "
+    "restarted: {}.",
     CAPTURE,
 )
 _MACHINE_IS_FULL = (
     "The machine, not a cgroup, had no memory left. The kernel then kills the process with the "
-    "highest score, from its RSS, swap and oom_score_adj."
+    "highest score, computed from RSS, swap and oom_score_adj."
 )
 _NO_CGROUP_NAMED = (
-    "The kernel's lines name no cgroup: the machine had no memory left, or a container reached a "
-    "limit on kernel memory. The kernel then kills the process with the highest score, from its "
-    "RSS, swap and oom_score_adj."
+    "The kernel's log lines name no cgroup: the machine had no memory left, or a container "
+    "reached a limit on kernel memory. The kernel then kills the process with the highest score, "
+    "computed from RSS, swap and oom_score_adj."
 )
 _LIMIT_IT = (
     "A limit on the process's own cgroup (MemoryMax=, docker run -m) keeps it from using up the "
@@ -119,11 +118,11 @@ FOLLOWED_BY = {
     **dict.fromkeys((DOCKER_STATS, OLD_DOCKER), "docker stats --no-stream NAME"),
 }
 IF_IT_IS_GO = text(
-    "If it is a Go program, add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.",
+    "If this is a Go program, add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.",
     CAPTURE_ONCE,
 )
 _SNAPSHOTS = "snapshots"  # the artefact of evidence from several snapshots
-_CAN_BE_CACHE = "without memory.stat, some can be page cache"
+_CAN_BE_CACHE = "without memory.stat, some of this can be page cache"
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
@@ -179,8 +178,8 @@ def _near_by_a_table(
     words = "The container is {} full: it uses {} of its limit of {}; {}"
     if listed.shares_limit:
         words = (
-            "One container fills {} of what is likely the machine's memory: it uses {} of {}, "
-            "which all containers show as limit; {}"
+            "One container fills {} of what is likely the machine's memory: {} of {}, the limit "
+            "shown for all containers; {}"
         )
     counted = "usage" if listed.tool == OLD_DOCKER else "usage minus inactive_file"
     return CAUSE.finding(
@@ -215,7 +214,7 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
     who = text("{} (PID {})", Program(listed.name), str(listed.pid))
     of_machine = listed.killed_in == "machine"
     if _is_bystander(listed, limits):
-        limit = text("; the kernel names no cgroup")
+        limit = text("; no cgroup is named")
     elif of_machine:
         limit = text("; the machine ran out of memory")
     elif listed.limit_bytes is not None:
@@ -243,11 +242,11 @@ def _is_bystander(listed: Listed, limits: Thresholds) -> bool:
 
 
 def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
-    """Say where to look: at others if it was small; not at Go if it is not a Go program."""
+    """Say where to look next, by the size and the language of the killed program."""
     if _is_bystander(listed, limits):
         words = (
-            "{} of RSS cannot have filled the machine: other processes did, or memory of no "
-            "process (tmpfs, kernel). See which: {}."
+            "{} of RSS cannot have filled the machine: other processes did, or memory that "
+            "belongs to no process (tmpfs, kernel). See what uses the memory: {}."
         )
         return text(words, Bytes(listed.rss_bytes), Command("ps aux --sort=-rss | head; free -m"))
     if is_not_go(listed.name):
@@ -257,7 +256,7 @@ def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
 
 def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
     """Say what to do about a program or a container that is not Go."""
-    words = "{} is no Go program: gomem does not see what is in its memory. Follow its {}: {}."
+    words = "{} is not a Go program, so gomem cannot break down its memory. Follow its {}: {}."
     what = "RSS" if listed.rss_bytes is not None else "working set"
     how = FOLLOWED_BY.get(listed.tool, "ps -o pid,rss,etime,args -C NAME")
     command = Command(f"while sleep 60; do {how}; done")
@@ -265,7 +264,7 @@ def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
     if not settings:
         return said
     have = "has" if len(settings) == 1 else "have"
-    unheard = text("{} {} no effect on it.", joined(", ", map(Quoted, settings)), have)
+    unheard = text("{} {} no effect on this program.", joined(", ", map(Quoted, settings)), have)
     return sentences(unheard, said)
 
 
@@ -273,12 +272,12 @@ def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
     """Say why the kernel kills when the machine is full, and how to limit this process."""
     if _is_bystander(listed, limits):
         return _NO_CGROUP_NAMED
-    or_by_go = "" if is_not_go(listed.name) else "; of a Go program, so does GOMEMLIMIT"
+    or_by_go = "" if is_not_go(listed.name) else "; for a Go program, so does GOMEMLIMIT"
     return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(or_by_go))
 
 
 def _again(listed: Listed) -> Text:
-    """Say how often the kernel killed the same program."""
+    """Say how often the kernel killed this program."""
     if listed.kills <= 1:
         return Text()
     within = text(" within {}", Seconds(listed.kill_seconds)) if listed.kill_seconds else Text()
@@ -288,7 +287,7 @@ def _again(listed: Listed) -> Text:
 def _gravest(
     moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None, limits: Thresholds
 ) -> tuple[Severity, Text] | None:
-    """Return the most severe case: killed already, nearly full, soon full, full at worst."""
+    """Return the most severe case: OOM kill, nearly full, soon full, full in the worst case."""
     limit = use.limit_bytes or 0
     size, share = Bytes(limit), Share(use.unreclaimable_bytes / limit)
     if use.oom_kills:
@@ -297,16 +296,16 @@ def _gravest(
         return Severity.CRITICAL, title
     if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
         most = "" if use.killer == REST else f", mostly {COUNTED.get(use.killer, use.killer)}"
-        words = "The cgroup is nearly full: {} of its limit of {} is unreclaimable memory{}"
+        words = "The cgroup is nearly full: unreclaimable memory is {} of the limit of {}{}"
         return Severity.CRITICAL, text(words, share, size, most)
     if growth is not None and _is_soon(growth, limits):
         is_near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
         title = text(
-            "The cgroup reaches its limit of {} in {}, growing by {}{}",
+            "The cgroup will reach its limit of {} in {}, growing by {}{}",
             size,
             Seconds(growth.seconds),
             Rate(growth.slope_bytes_per_second),
-            "" if is_near else ", if the little growth so far goes on",
+            "" if is_near else ", if the little growth seen so far continues",
         )
         return Severity.WARNING if is_near else Severity.INFO, title
     return _by_what_can_come(moment, use, limits)
@@ -317,29 +316,32 @@ def _by_what_can_come(
 ) -> tuple[Severity, Text] | None:
     """Return the case of a full worst case, an ineffective GOMEMLIMIT, or a nearly full cgroup.
 
-    The last is a note: even if Go touches all that it has mapped, it fits.
+    A nearly full cgroup is a note: even if Go touches all mapped memory, the memory fits.
     """
     limit, worst, set_to = use.limit_bytes or 0, _worst_bytes(moment, use), moment.gomemlimit_bytes
     size = Bytes(limit)
     if worst is not None and worst > limit:
-        words = "The worst case exceeds the cgroup's limit: {} of {}, once Go touches its memory"
+        words = (
+            "The worst case exceeds the cgroup's limit: {} under a limit of {}, once Go touches "
+            "all mapped memory"
+        )
         return Severity.WARNING, text(words, Bytes(worst), size)
     if set_to is not None and set_to > limit:
-        words = "GOMEMLIMIT cannot help: it is {}, the cgroup's limit {}"
+        words = "GOMEMLIMIT cannot help: {} is above the cgroup's limit of {}"
         return Severity.WARNING, text(words, Bytes(set_to), size)
     sure = use.unreclaimable_bytes if worst is None else worst
     if sure < limits.limit_near_fraction * limit:
         return None
     share, left = Share(sure / limit), Bytes(limit - sure)
     if worst is None:
-        words = "The cgroup is {} full: {} of its limit of {} is left"
+        words = "The cgroup is {} full: {} is left of its limit of {}"
         return Severity.INFO, text(words, share, left, size)
-    words = "The cgroup is up to {} full in the worst case: {} of its limit of {} is left"
+    words = "The cgroup is up to {} full in the worst case: {} is left of its limit of {}"
     return Severity.INFO, text(words, share, left, size)
 
 
 def _is_soon(growth: TimeToLimit, limits: Thresholds) -> bool:
-    """Return whether it certainly grows, still does, and can reach the limit soon."""
+    """Return whether the growth is certain, continues to the end, and can reach the limit soon."""
     surely = growth.slope_low > 0 and growth.goes_on
     return surely and growth.soonest_seconds < limits.limit_soon_seconds
 
@@ -356,7 +358,7 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
     evidence = [
         *known(moment.limits_from or cgroup, "B", {"limit_bytes": use.limit_bytes}),
         *known(cgroup, "B", {name: getattr(use, name) for name in names}),
-        Evidence(cgroup, "fills most of the limit", use.killer, ""),
+        Evidence(cgroup, "largest part of the charge", use.killer, ""),
         *known(COMPUTED, "B", {"worst_case_bytes": _worst_bytes(moment, use)}),
         *known(cgroup, "count", {"oom_kill": use.oom_kills}),
     ]
@@ -386,7 +388,7 @@ def _next_step(moment: MomentFacts, unknown: str) -> str:
         return unknown
     if advice.gomemlimit_bytes is None:
         return (
-            "Raise the container's limit, or reduce the memory outside Go, which alone fills the "
+            "Raise the container's limit, or reduce the memory outside Go: that alone fills the "
             "limit, so no GOMEMLIMIT helps."
         )
     # without the rounding at the end, which the setting shows
@@ -394,4 +396,5 @@ def _next_step(moment: MomentFacts, unknown: str) -> str:
     taken = joined(", ", (text("{} {}", Bytes(-size), step) for step, size in off if size))
     setting = Command(f"GOMEMLIMIT={advice.gomemlimit_bytes >> 20}MiB")
     arithmetic = text("the limit of {} minus {}; in whole MiB", Bytes(limit), taken)
-    return text("{} fits: {}. {}.", setting, arithmetic, advice.note)
+    words = "{} fits: {}. {}." if advice.enough else "At most {} fits: {}. {}."
+    return text(words, setting, arithmetic, advice.note)

@@ -1,4 +1,4 @@
-"""Does the live heap grow? Several causes share this check."""
+"""A check shared by several causes: does the live heap grow?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _is_large(rise: Rise, thresholds: Thresholds) -> bool:
 
 
 def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
-    """Return whether a level has risen by enough to be scored."""
+    """Return whether a level has risen by enough for the score."""
     if rise is None or rise.slope <= 0:  # a single step: most pairs of readings do not rise
         return False
     least = max(thresholds.growth_bytes, thresholds.growth_fraction * rise.last)

@@ -4,12 +4,12 @@ Both STW phases of a collection do little work on every P. Since Go 1.8 they tak
 millisecond. A longer pause waits for a goroutine that cannot be preempted, or for a CPU.
 
 With evenly spaced requests, the share of requests that meet a long pause equals the share of time
-in long pauses. From 1 % on, the p99 shows it, and the finding is a warning if the program causes
-the pauses. A program that cannot be preempted delays most pauses. A kernel with more runnable
-threads than CPUs delays some pauses by tens of milliseconds while the others stay short. It delays
-requests just as much without GC. So if most pauses are short, long ones are a note. They are a
-warning if several take a tenth of a second, which users notice; any kernel causes one or two of
-those. With few collections, the typical pause is unknown.
+in long pauses. From 1 % on, the p99 of requests shows the pauses, and the finding is a warning if
+the program causes them. A program that cannot be preempted delays most pauses. A kernel with more
+runnable threads than CPUs delays some pauses by tens of milliseconds while the others stay short. A
+busy kernel delays requests just as much without GC. So if most pauses are short, long pauses are a
+note. Several pauses of a tenth of a second, which users notice, are a warning; any kernel causes
+one or two of those. With few collections, the typical pause is unknown.
 
 Without a log, MemStats has the last 256 pauses. Without those, the counters give the mean, and the
 finding is a note.
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for the capture: several pauses are long, or a single one is very long."""
+    """Return one finding for the capture: several long pauses, or a single very long pause."""
     log, counters, limits = case.facts.collector, case.facts.counters, case.thresholds
     remembered = case.facts.remembered_pauses
     if log is not None:
@@ -56,8 +56,8 @@ def find(case: Case) -> list[Finding]:
         return []
     evidence = (
         *known(path, "fraction", {_IN_STOPS: stops.share}),
-        *known(path, "s", {"PauseNs, the longest": stops.stopped.max}),
-        *known(path, "", {"number of the GC with the longest PauseNs": remembered.longest_number}),
+        *known(path, "s", {"longest PauseNs": stops.stopped.max}),
+        *known(path, "", {"GC number of the longest PauseNs": remembered.longest_number}),
         *counted_evidence(counters),
     )
     return [_finding(stops, evidence, cycles=counters.cycles)]
@@ -122,22 +122,22 @@ class _Stops:
 
 _AT_FIRST = (
     " The longest STW phase here was sweep termination, which lasts until the last P has stopped. "
-    "Before Go 1.14 a loop without a call could not be preempted; since then the usual reason is "
-    "that the kernel does not run the thread of a P."
+    "Before Go 1.14 a loop without a call could not be preempted; since Go 1.14 the usual reason "
+    "is that the kernel does not run the thread of a P."
 )
 _AT_LAST = (
     " The longest STW phase here was mark termination, which has little to do. The usual reason is "
     "that no CPU was free: throttling, or more Ps than CPUs."
 )
 _AT_LAST_OR_RESCAN = (
-    " The longest STW phase here was mark termination. Before Go 1.8 it scans every stack again, "
-    "so it takes longer the more goroutines there are. Since then it has little to do, and the "
-    "usual reason is that no CPU was free: throttling, or more Ps than CPUs."
+    " The longest STW phase here was mark termination. Before Go 1.8 mark termination scans every "
+    "stack again, so it takes longer the more goroutines there are. Since Go 1.8 it has little to "
+    "do, and the usual reason is that no CPU was free: throttling, or more Ps than CPUs."
 )
 _IN_STOPS = "share of the time in long pauses"
 _SOME = (
-    " Most pauses are short, so preemption works. In the long ones the runtime most likely waited "
-    "for a CPU, as any thread does on a busy machine."
+    " Most pauses are short, so preemption works. In the long pauses the runtime most likely "
+    "waited for a CPU, as any thread does on a busy machine."
 )
 _FORCED = (
     " This collection was forced, and up to Go 1.8 a forced collection marks while the world is "
@@ -148,9 +148,9 @@ CAUSE = Cause(
     mechanism="Each GC stops the world twice, for well under a millisecond since Go 1.8. During a "
     "longer pause, the runtime waits for a goroutine that cannot be preempted, or for a CPU.",
     remedy=text(
-        "See whether the container is throttled: {}. Also check whether it has fewer CPUs than "
-        "GOMAXPROCS, and what else runs on the machine. If none of these explains the pauses, "
-        "record an execution trace of a long pause and see which P stops last.",
+        "See whether the container is throttled: {}. Also check whether the container has fewer "
+        "CPUs than GOMAXPROCS, and what else runs on the machine. If none of these explains the "
+        "pauses, record an execution trace of a long pause and see which P stops last.",
         Command("grep throttled /sys/fs/cgroup/cpu.stat"),
     ),
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),
@@ -168,14 +168,14 @@ def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops, *, rescans: bo
         "stw_max_seconds": stops.stopped.max or 0.0,
     }
     steps = {
-        "longest STW phase: sweep termination": first,
-        "longest STW phase: mark termination": last,
+        "sweep termination of that GC": first,
+        "mark termination of that GC": last,
     }
     evidence = (
         *known(log.path, "fraction", {_IN_STOPS: stops.share}),
         *known(log.path, "s", lengths),
-        *known(log.path, "", {"longest STW phase: GC": int(worst["number"])}),
-        *known(log.path, "", {"longest STW phase: line of the log": int(worst["line"])}),
+        *known(log.path, "", {"longest STW phase, GC number": int(worst["number"])}),
+        *known(log.path, "", {"longest STW phase, line of the log": int(worst["line"])}),
         *known(log.path, "s", steps),
     )
     last_words = _AT_LAST_OR_RESCAN if rescans else _AT_LAST
@@ -188,7 +188,7 @@ def _finding(
 ) -> Finding:
     """Return the finding of these pauses, which can be of fewer collections than `cycles`."""
     known_of = len(stops.stopped)
-    of_all = text(" whose pause is known, of {} in all", Count(cycles)) * (cycles > known_of)
+    of_all = text(" with a known pause; {} in total", Count(cycles)) * (cycles > known_of)
     share, some = stops.share, "" if stops.are_usual or not stops.are_enough else _SOME
     return CAUSE.finding(
         Severity.WARNING if stops.are_noticed else Severity.INFO,
@@ -209,8 +209,8 @@ def _finding(
 def _by_counters(case: Case) -> list[Finding]:
     """Return a finding by the counters: a long mean proves long pauses, but not that most are long.
 
-    So it is a note, unless users notice the mean, and never more than possible: a log of the same
-    pauses could show a single long one.
+    So the finding is a note, unless users notice the mean, and its confidence is possible: a log
+    could show that a single pause was long.
     """
     counters, limits = case.facts.counters, case.thresholds
     if counters is None or counters.paused_seconds is None or not counters.cycles:

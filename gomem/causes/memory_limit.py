@@ -1,4 +1,4 @@
-"""Does a memory limit set the heap goals? Several causes share this check."""
+"""A check shared by several causes: does a memory limit set the heap goals?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def limit_decides(case: Case) -> bool:
-    """Return whether a memory limit set most goals of the log, or else a snapshot's goal."""
+    """Return whether a memory limit set most goals in the log, or else the goal of a snapshot."""
     log = case.facts.collector
     if log is None:
         return case.facts.has_limited_goal
@@ -20,12 +20,12 @@ def limit_decides(case: Case) -> bool:
 
 
 def limit_exists(case: Case) -> bool:
-    """Return whether the release can have GOMEMLIMIT; if not, no advice mentions it."""
+    """Return whether the release can have GOMEMLIMIT; if not, no advice mentions GOMEMLIMIT."""
     return case.facts.go_version.possibly(Fact.MEMORY_LIMIT)
 
 
 def limit_may_decide(case: Case) -> bool:
-    """Return whether goals leave so little room that a limit could set them, and no file says."""
+    """Return whether goals leave so little room that an unknown memory limit could set them."""
     log, counters = case.facts.collector, case.facts.counters
     small = case.thresholds.small_room_fraction
     if log is not None:
@@ -35,9 +35,10 @@ def limit_may_decide(case: Case) -> bool:
 
 
 def limit_leaves_no_room(case: Case) -> bool:
-    """Return whether little is allocated between collections, which are expensive or many.
+    """Return whether the program allocates little between costly or frequent collections.
 
-    By the counters alone, if a limit could decide: a GOGC below 5 would look the same.
+    This uses only the counters, and only if a limit is possible: a GOGC below 5 would look the
+    same.
     """
     counters, limits = case.facts.counters, case.thresholds
     if case.facts.collector is not None or counters is None or not limit_may_decide(case):

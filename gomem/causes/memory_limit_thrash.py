@@ -1,9 +1,9 @@
 """The live heap is so close to the memory limit that GC runs without a break.
 
 GOMEMLIMIT (Go 1.19) lowers the heap goal, at worst to the live heap itself. Then every allocation
-exceeds the goal. Collections run back to back and free next to nothing, and the heap exceeds the
+exceeds the goal. Collections run back to back and free next to nothing, and memory exceeds the
 limit anyway. Without a log, the last known goal and the process's own counters show this. If no
-file says what sets the goals, the small allocation between collections shows it.
+file says what sets the goals, the small amount allocated between collections shows the limit.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ CAUSE = Cause(
 
 
 def _is_cramped(limited: Mapping[str, float], limits: Thresholds) -> bool:
-    """Return whether collections driven by a limit are expensive, or frequent without room.
+    """Return whether limit-driven collections are expensive, or frequent without headroom.
 
-    NaN, without such collections, counts as neither.
+    NaN, if there are no such collections, counts as neither.
     """
     interval = limited["interval_p50_seconds"]
     is_dear = limited["marking_cpu_fraction"] >= limits.costly_marking_fraction(interval)
@@ -122,10 +122,8 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *known(log.path, "B", sizes),
             *known(log.path, "s", {"interval_p50_seconds": interval}),
             *known(log.path, "fraction", {"marking_cpu_fraction": cpu}),
-            *known(
-                log.path, "count", {"heap goals that GOGC cannot explain": log.triggers.beyond_any}
-            ),
-            Evidence(log.path, "GOGC known from", str(log.triggers.gogc["known_from"].iloc[0]), ""),
+            *known(log.path, "count", {"heap goals too low for GOGC": log.triggers.beyond_any}),
+            Evidence(log.path, "source of GOGC", str(log.triggers.gogc["known_from"].iloc[0]), ""),
         ),
         next_step=text(_REMEDY, top_of_last(case)),
         confidence="certain" if log.triggers.gogc_is_known or limit is not None else "likely",
@@ -133,7 +131,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
 
 
 def _claimed_bytes(case: Case) -> int:
-    """Return memory that Go has reserved and not released at the last snapshot; 0 if unknown."""
+    """Return memory reserved by Go and not released at the last snapshot; 0 if unknown."""
     groups = case.facts.moments[-1].groups if case.facts.moments else None
     return 0 if groups is None else sum(groups.claimed.values())
 
@@ -177,7 +175,8 @@ def _by_counters(case: Case) -> list[Finding]:
 def _by_room(case: Case) -> list[Finding]:
     """Return a finding by the small room alone, which a GOGC below 5 would also leave.
 
-    That is unlikely if the runtime's limiter was on, which starts when GC takes half of the CPU.
+    A GOGC below 5 is unlikely if the runtime's limiter was on, which starts when GC takes half of
+    the CPU.
     """
     counters = case.facts.counters
     if counters is None or not limit_leaves_no_room(case):
@@ -186,14 +185,14 @@ def _by_room(case: Case) -> list[Finding]:
     is_limited, last = counters.limiter_cycle is not None, counters.last
     cost = Text() if cpu is None else text("; {}", counted_cost(counters))
     title = text(
-        "The heap has hardly any headroom, as under a memory limit: {} above {} live{}",
+        "The heap has hardly any headroom, as under a memory limit: {} above {} of live heap{}",
         Bytes(max(0, round(goal - live))),
         Bytes(round(live)),
         cost,
     )
     sizes = {
-        "NextGC, the lowest": counters.goal_bytes,
-        "TotalAlloc, last minus first": counters.allocated_bytes,
+        "lowest NextGC": counters.goal_bytes,
+        "TotalAlloc, from the first snapshot to the last": counters.allocated_bytes,
     }
     evidence = (
         *known(last.path, "B", sizes),

@@ -1,8 +1,8 @@
-"""Which call is most likely missing for what accumulates: a row of `signatures.toml`, and where.
+"""The call that is most likely missing, by what accumulates: a row of `signatures.toml`.
 
-The missing call is added to an existing finding, and never makes one. A row applies if it explains
-more than half of the increase: of goroutines, including those that each brings along, or of memory,
-by the stacks that allocated it.
+A missing call is added to an existing finding; it never makes a finding. A row applies if it
+explains more than half of the increase: of goroutines, with the goroutines that come with each, or
+of memory, by the stacks that allocated it.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def of_goroutines(case: Case) -> MissingCall | None:
 
 
 def of_threads(case: Case) -> MissingCall | None:
-    """Return the call missing for goroutines that hold a thread each, if their stacks show it."""
+    """Return the call missing in goroutines that each hold a thread, by their stacks."""
     frames = [count.frame for count in case.facts.goroutine_counts if count.frame is not None]
     return _of_frames(case, frames, THREADS)
 
 
 def of_finalizer(case: Case) -> MissingCall | None:
-    """Return the call missing in the blocking finalizer, or the Close that only it calls."""
+    """Return the call missing in the blocking finalizer, or the Close that only this one calls."""
     running = case.facts.finalizing
     if running is None:
         return None
@@ -153,7 +153,7 @@ def _largest(
     groups: Mapping[str, _Group], rows: Mapping[str, Signature], beside: Mapping[str, int],
     enough: float,
 ) -> Signature | None:  # fmt: skip
-    """Return the row that explains most, with associated goroutines; of equal ones, the first."""
+    """Return the row that explains most, with associated goroutines; of equal rows, the first."""
     values = {
         name: group.value + sum(min(group.value, beside[other]) for other in rows[name].beside)
         for name, group in groups.items()
@@ -164,7 +164,7 @@ def _largest(
 
 
 def _came(frames: Sequence[pd.DataFrame]) -> dict[Stack, int]:
-    """Return the last count of each stack, less its first count."""
+    """Return the last count of each stack minus its first count."""
     last, before = _counted(frames[-1]), Counter[str]()
     for (stack, _, _), count in (_counted(frames[0]) if frames[1:] else {}).items():
         before[stack] += count
@@ -247,7 +247,7 @@ def _by_stack(profile: Profile, sample_type: str) -> dict[tuple[str, ...], int]:
 
 
 def _said(row: Signature, case: Case, own: Counter[str]) -> MissingCall:
-    """Return the missing call, and where it is missing if a file shows it."""
+    """Return the missing call, and its place if a file shows it."""
     by = _opener(row, case) if row.opened else None
     if by is not None:
         return _missing(row, case, by.function, by.file, by.line)
@@ -260,7 +260,7 @@ def _said(row: Signature, case: Case, own: Counter[str]) -> MissingCall:
 
 
 def _opener(row: Signature, case: Case) -> Caller | None:
-    """Return who opened what is not closed: who has most of it in use, or is the only opener."""
+    """Return the function that opened what is not closed: most in use, or the only opener."""
     pattern, limits = pattern_of(row.opened, with_closures=False), case.thresholds
     asked = case.facts.callers
     in_use = [(asked.holding(pattern), limits.most_share)]

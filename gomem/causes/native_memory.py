@@ -44,14 +44,14 @@ KINDS = {"native-heap": "native_heap", "thread-stack": THREADS}
 
 
 _BLOCKS = (
-    " malloc maps blocks from 128 KiB on (M_MMAP_THRESHOLD) on their own, without a name. In a "
-    "program with C code, anonymous mappings outside Go are most likely such blocks, but the "
-    "program itself could have mapped them."
+    " malloc maps each block of 128 KiB or more (M_MMAP_THRESHOLD) separately, without a name. In "
+    "a program with C code, anonymous mappings outside Go are most likely such blocks, but the "
+    "program itself could have made the mappings."
 )
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding per snapshot with much C memory; the last one says whether it grows."""
+    """Return one finding per snapshot with much C memory; the last says whether that grows."""
     if all(moment.mappings is None for moment in case.facts.moments):
         return _by_totals(case)
     with_threads = not threads_pile_up(case)  # thread stacks belong to thread-growth
@@ -97,9 +97,9 @@ def _by_totals(case: Case) -> list[Finding]:
 
 
 def _beyond_profiles(case: Case, account: Account, least: float) -> list[Finding]:
-    """Return by how much RSS, without files, grew beyond all memory allocated in heap profiles.
+    """Return how much more RSS without files grew than all memory allocated in heap profiles.
 
-    Goroutine stacks can be as large, so not if goroutines pile up or recurse.
+    Goroutine stacks can be as large, so the result is 0 if goroutines pile up or recurse.
     """
     last, profiles = case.facts.by_moment[account.last.moment], case.facts.profiles
     heap, files = profiles.heap_at_most.get(last.name), _mapped_files(account)
@@ -150,23 +150,23 @@ def _of(grows: Growth | None) -> tuple[Evidence, ...]:
 
 
 _TAKE_SMAPS = text(
-    "Separate malloc's heaps and thread stacks from the program's own mappings: {}. If the program "
-    "uses cgo, check that every C.malloc and C.CString is freed.",
+    "Separate malloc's heaps and thread stacks from the program's own mappings: {}. If the "
+    "program uses cgo, check that it frees every C.malloc and C.CString.",
     TAKE_SMAPS,
 )
 _WHO_CALLS = text(
-    "Record a CPU profile, and look for cgo callers (runtime.cgocall) in it: {}.", TAKE_CPU_PROFILE
+    "Record a CPU profile, and look for callers of C (runtime.cgocall): {}.", TAKE_CPU_PROFILE
 )
 _FREE_IT = (
-    "Check that every C.malloc and C.CString is freed and every C handle is closed. To profile "
-    "C allocations, use jemalloc, heaptrack or massif. If malloc itself keeps the memory, try "
-    "MALLOC_ARENA_MAX=2; if there are many threads, look at what blocks in cgo calls."
+    "Check that the program frees every C.malloc and C.CString, and closes every C handle. To "
+    "profile C allocations, use jemalloc, heaptrack or massif. If malloc itself keeps the memory, "
+    "try MALLOC_ARENA_MAX=2; if there are many threads, look at what blocks in cgo calls."
 )
 CAUSE = Cause(
     code="native-memory",
-    mechanism="C code allocated this memory through malloc, or it is thread stacks. The Go runtime "
+    mechanism="This memory is thread stacks, or C code allocated it with malloc. The Go runtime "
     "does not know about it: no MemStats field and no heap profile shows it, and GOMEMLIMIT does "
-    "not count it. malloc keeps freed memory in its arenas, up to eight per core, so some "
+    "not count it. malloc keeps freed memory in its arenas, up to eight per core, so some of it "
     "might be free.",
     remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
@@ -233,7 +233,7 @@ def _finding(
         title = grows.title("C memory (malloc)")
     sites = caller_sites(callers, thresholds, native.bytes)
     for site in sites[:1]:
-        title += text(", most calls into C from {}", Function(site.own_function))
+        title += text("; most calls into C are from {}", Function(site.own_function))
     return CAUSE.finding(
         Severity.INFO if grows is None else Severity.WARNING,
         title,
@@ -249,7 +249,7 @@ def _finding(
 
 
 def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
-    """Return the next step: the goroutines that grow with it, then the callers of C."""
+    """Return the next step: the goroutines that grow with C memory, then the callers of C."""
     if not callers:
         return sentences(came_with, _WHO_CALLS, _FREE_IT)
     shows = text("See the callers: {}.", top(callers[0].path, options="--peek cgocall"))
@@ -257,7 +257,7 @@ def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
 
 
 def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Thresholds) -> str:
-    """Return the confidence, by the growth and by whether unnamed blocks are likely malloc's."""
+    """Return the confidence, by the growth and by how likely unnamed blocks are malloc's."""
     known = "certain" if grows is None else grows.confidence
     if native.block_bytes < thresholds.native_blocks_fraction * native.bytes:
         return known
@@ -267,7 +267,7 @@ def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Threshol
 
 
 def _with_goroutines(case: Case, grows: Growth | None) -> Text:
-    """Name the goroutines that came at the same time, which might hold the C memory."""
+    """Name the goroutines that came at the same time and might hold the C memory."""
     count, waiting = case.facts.goroutines.count, case.facts.goroutines.waiting
     if grows is None or count is None or count.grown < case.thresholds.goroutines_beside:
         return Text()
@@ -275,7 +275,9 @@ def _with_goroutines(case: Case, grows: Growth | None) -> Text:
         return Text()
     words = text(
         "{}: C memory grows by {} for each of {} new goroutines",
-        "Fix the goroutine leak first" if goroutines_pile_up(case) else "See who starts these",
+        "Fix the goroutine leak first"
+        if goroutines_pile_up(case)
+        else "See who starts these goroutines",
         Bytes(round(grows.rise.grown / count.grown)),
         Count(round(count.grown)),
     )
@@ -286,7 +288,7 @@ def _with_goroutines(case: Case, grows: Growth | None) -> Text:
 
 
 def _came_with(case: Case, size: int) -> tuple[Site, ...]:
-    """Return the functions of those goroutines, or the callers of their library."""
+    """Return the functions of the goroutines that grow with C memory, or their callers."""
     waiting, opened = case.facts.goroutines.waiting, opening(case)
     if opened or waiting is None or case.facts.callers.is_of_a_library(waiting.function):
         return caller_sites(opened, case.thresholds, size)

@@ -1,19 +1,17 @@
 """A goroutine leak in a single dump. It shows no trend, so every finding is `possible`.
 
-Blocked       most goroutines are stuck in a send or a lock; one that will proceed does not wait
-              there
-Waiting       most have waited at one place in the program for ten minutes to hours, and began at
-              different times. (A pool's workers begin together, and work now and then.)
-In steps      most began to wait at even intervals, the same number each time, until now: a
-              periodic task leaves them behind
-Connections   net/http keeps two goroutines, readLoop and writeLoop, for each client connection.
-              readLoop in its select waits until the body is read; readLoop in a read waits for the
-              next request. A connection in use has a goroutine in roundTrip, or one that reads the
-              body.
-Many          a thousand or more wait at the same place; the memory they hold decides
+Blocked most goroutines are stuck in a send or a lock, where a healthy goroutine does not wait
+              Waiting most have waited at one place in the program for ten minutes to hours, and
+              began at different times. (A pool's workers begin together, and work now and then.) In
+              steps most began to wait at even intervals, the same number each time, until now: a
+              periodic task leaves them behind Connections net/http keeps two goroutines, readLoop
+              and writeLoop, for each client connection. readLoop in its select waits until the body
+              is read; readLoop in a read waits for the next request. A connection in use has a
+              goroutine in roundTrip, or one that reads the body. Many a thousand or more wait at
+              the same place; the memory they hold decides
 
-A server's connections wait in Go's own `net/http.(*conn).serve`. They are not a leak, whatever
-their number.
+A server's connections wait in Go's own `net/http.(*conn).serve`; they are no leak, whatever their
+number.
 """
 
 from __future__ import annotations
@@ -82,7 +80,7 @@ def _blocked(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | 
 
 
 def _waiting(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
-    """Return goroutines that wait for long at the place where most do."""
+    """Return the goroutines that have long waited at the place where most wait."""
     limits, waiting = case.thresholds, case.facts.goroutines.waiting
     if waiting is None or not can_be_mended(waiting.function) or "wait_seconds" not in frame:
         return None
@@ -97,7 +95,7 @@ def _waiting(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | 
 
 
 def _in_steps(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
-    """Return goroutines of one state that came at even intervals, as many each time, until now."""
+    """Return goroutines of one state that were started at even intervals, equally many each."""
     limits = case.thresholds
     if "wait_seconds" not in frame or "state" not in frame:
         return None
@@ -113,7 +111,7 @@ def _in_steps(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion |
         each = int(by_minute.mode().max())
         is_even = step > 1 and minutes[0] <= step and len(minutes) > limits.most_share * steps
         if is_even and (by_minute == each).sum() > limits.most_share * len(minutes):
-            words = text("have come, {} every {} minutes, and stayed", Count(each), Count(step))
+            words = text("were started, {} every {} minutes, and stayed", Count(each), Count(step))
             found.append(Suspicion(int(by_minute.sum()), words, True))
     return max(found, key=lambda seen: seen.there, default=None)
 
@@ -131,7 +129,7 @@ def _connections(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicio
     selects = stacks.map(lambda stack: waiting_outside_runtime(stack) == READ_LOOP)
     unread = int(frame.loc[of[READ_LOOP] & selects, "goroutines"].sum())
     if unread > case.thresholds.most_share * few:
-        words = text("serve {} HTTP connections with a response that is not closed", Count(few))
+        words = text("serve {} HTTP connections with unclosed responses", Count(few))
         return Suspicion(few + many, words, True, True)
     words = text("serve {} idle connections of HTTP clients", Count(few))
     return Suspicion(few + many, words, True, True)
@@ -155,7 +153,7 @@ def waiting_outside_runtime(stack: str) -> str:
 
 
 def _held_share(moment: str, case: Case) -> float:
-    """Return what a thousand or more hold of the total, by stacks or by heap."""
+    """Return the share of the total that these goroutines hold, by stacks or by heap."""
     facts = case.facts.by_moment.get(moment)
     held = None if facts is None else facts.held_bytes
     if facts is not None and held:

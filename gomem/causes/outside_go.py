@@ -1,10 +1,10 @@
-"""Does memory outside Go grow? The causes about this memory share this check.
+"""A check shared by several causes: does memory outside Go grow?
 
-One snapshot shows only the size, which may be normal for the program, so the finding is a note.
+One snapshot shows only the size, which might be normal for the program, so the finding is a note.
 Growth is computed from the account: native memory at each snapshot, with bounds if smaps is
 missing. If the memory has certainly grown enough to matter, a score estimates the probability that
-the growth continues. The score uses how linear the rise is, what part of it came in the last
-third of the time, and the length of the series.
+the growth continues. The score uses the linearity of the rise, its share in the last third of the
+time, and the length of the series.
 """
 
 from __future__ import annotations
@@ -107,11 +107,12 @@ class Growth:
 def outside_go(
     case: Case, size_of: Callable[[MomentFacts], int], least_bytes: int
 ) -> list[tuple[MomentFacts, Growth | None]]:
-    """Return the snapshots with at least `least_bytes` of this memory, the last with its growth.
+    """Return the snapshots with at least `least_bytes` of this memory; the last has the growth.
 
     Args:
         case: The case.
-        size_of: Returns its resident bytes at a snapshot with mappings.
+        size_of: A function that returns the resident bytes of this memory at a snapshot with
+            mappings.
         least_bytes: The cause's own threshold, for the size and the growth.
     """
     saying = [m for m in case.facts.of_last_process if m.mappings is not None]
@@ -134,8 +135,8 @@ def growth(
     Args:
         case: The case.
         least_bytes: The minimum growth.
-        size_of: Returns the size of one kind, if every snapshot has mappings; else the growth is of
-            all kinds.
+        size_of: A function that returns the size of one kind, used if every snapshot has mappings;
+            otherwise the growth is of all kinds.
     """
     account, level = case.facts.account, _level(case, size_of)
     values = None if level is None else _features(case, level, least_bytes)
@@ -163,7 +164,7 @@ def features(case: Case) -> dict[str, float] | None:
 def _sizes(
     account: Account, moments: Sequence[MomentFacts], size_of: Callable[[MomentFacts], int] | None
 ) -> list[Interval]:
-    """Return its size at each of the account's snapshots."""
+    """Return the size of this memory at each snapshot of the account."""
     if size_of is not None and all(moment.mappings is not None for moment in moments):
         return [Interval.exactly(size_of(moment)) for moment in moments]
     return account.levels(_NATIVE)[1]
@@ -174,7 +175,7 @@ def _moments(case: Case, account: Account) -> list[MomentFacts]:
 
 
 def _level(case: Case, size_of: Callable[[MomentFacts], int] | None) -> Level | None:
-    """Return its level at each snapshot of the account; None without an account of RSS."""
+    """Return the level of this memory at each snapshot; None without an account of RSS."""
     account = case.facts.account
     if account is None or account.quantity != "rss":
         return None

@@ -1,4 +1,4 @@
-"""Do threads or queued finalizers pile up? Several causes share this check."""
+"""Checks shared by several causes: do threads or queued finalizers pile up?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def threads_pile_up(case: Case) -> bool:
 
 
 def finalizers_hold_up(case: Case) -> bool:
-    """Return whether finalizers are too slow: by count, or one is stuck as the heap grows."""
+    """Return whether finalizers are too slow: the queue grows, or one finalizer is stuck."""
     running = case.facts.finalizing
     if running is None:
         return queue_grows(case)
@@ -28,6 +28,6 @@ def finalizers_hold_up(case: Case) -> bool:
 
 
 def queue_grows(case: Case) -> bool:
-    """Return whether runtime/metrics count more and more queued ones, to the end."""
+    """Return whether the number of queued finalizers in runtime/metrics rises to the end."""
     queue, thresholds = case.facts.finalizer_queue, case.thresholds
     return queue is not None and queue.grown >= thresholds.finalizer_growth and queue.goes_on

@@ -1,4 +1,4 @@
-"""The profilers' own memory: a table of every stack they ever saw, which is never freed.
+"""The profilers' own memory: a table of every stack ever seen, which is never freed.
 
 Heap, block and mutex profiles count by stack. Each new stack takes a permanent bucket of some 200
 bytes, plus 8 bytes per frame. A bucket has up to 32 frames, and since Go 1.23 up to 128. A typical
@@ -58,13 +58,13 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="profiling-memory",
-    mechanism="Heap, block and mutex profiles keep a bucket for each stack they have seen, and "
-    "never free it. Deep stacks that all differ a little, as in recursion over data, fill the "
+    mechanism="Heap, block and mutex profiles keep a bucket for each stack ever seen, and never "
+    "free the buckets. Deep stacks that all differ a little, as in recursion over data, fill the "
     "table for as long as the program runs. A stack has up to 128 frames since Go 1.23, and up to "
     "32 before.",
     remedy=text(
-        "Keep stacks short, so that more of them are equal (Go 1.23 and later): {}. Turn off "
-        "profiles that nothing reads: runtime.SetBlockProfileRate(0), "
+        "Limit the recorded depth, so that more stacks are equal (Go 1.23 and later): {}. Turn "
+        "off profiles that nothing reads: runtime.SetBlockProfileRate(0), "
         "runtime.SetMutexProfileFraction(0), or runtime.MemProfileRate = 0 as the first statement "
         "of main. Only a restart frees the table.",
         Command("GODEBUG=profstackdepth=32 ./PROGRAM"),

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 def find(case: Case) -> list[Finding]:
     """Return one finding per snapshot with much LazyFree memory in the arenas.
 
-    It is a note if it is less than half of RSS: Go 1.12 to 1.15 always have some.
+    The finding is a note if LazyFree is less than half of RSS: Go 1.12 to 1.15 always have some.
     """
     return case.at_moments(_at)
 
 
-_NO_LEAK = "Or alert on RSS minus LazyFree, or on the working set. It is not a leak."
+_NO_LEAK = "Or alert on RSS minus LazyFree, or on the working set. This is not a leak."
 _SETTING = Command("GODEBUG=madvdontneed=1")
 _REMEDY = text(
     "Set the default of Go 1.16 and later, so that RSS drops at once: {}. {}", _SETTING, _NO_LEAK
@@ -38,9 +38,9 @@ CAUSE = Cause(
     code="released-but-resident",
     mechanism="The runtime released the memory with MADV_FREE, which is the default in Go 1.12 to "
     "1.15. Since Go 1.16 only GODEBUG=madvdontneed=0 selects it. The kernel reclaims such pages "
-    "only when it is short of memory; until then they stay in RSS, Pss and the cgroup's usage. A "
-    "container's working set excludes them: the kernel keeps them on its inactive_file list, "
-    "although they are anonymous.",
+    "only when memory is short; until then the pages stay in RSS, Pss and the cgroup's usage. A "
+    "container's working set excludes these pages: the kernel keeps them on its inactive_file "
+    "list, although they are anonymous.",
     remedy=_REMEDY,
     references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
     bears_on=("scavenger",),

@@ -1,9 +1,9 @@
 """The confidence of a cause, from a few measured features: a logistic score, fitted to recordings.
 
 `weights.toml` has the weights, with a sentence for each. `python -m tools.laboratory.fit` writes
-them. It fits them to recorded processes with a known cause and validates them on held-out programs.
-Do not edit them by hand. A probability is a frequency: of the cases scored 0.9, nine in ten were
-right.
+that file: it fits the weights to recorded processes with a known cause, and validates them on
+held-out programs. Do not edit the weights by hand. A probability is a frequency: of the cases
+scored 0.9, nine in ten were right.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Feature:
     """A measured feature, and its weight.
 
     Attributes:
-        name: Its name.
+        name: The name of the feature.
         weight: The rise of the log-odds per standard deviation above the mean.
-        center: Its mean over the recordings.
-        scale: Its standard deviation there.
-        sentence: Its description.
+        center: The mean over the recordings.
+        scale: The standard deviation over the recordings.
+        sentence: The description of the feature.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Score:
     Attributes:
         code: The cause.
         bias: The log-odds if every feature is at its mean.
-        features: Its features.
+        features: The features of the score.
     """
 
     code: str

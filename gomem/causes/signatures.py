@@ -1,4 +1,4 @@
-"""Which call is missing, by the frames that accumulate? Only `signatures.toml` lists the rules.
+"""Rules that name the missing call by the frames that accumulate; `signatures.toml` lists them.
 
 A stack is read from its innermost function up to the program's own. The frames before that are the
 library in which a goroutine waits, or which allocates. A goroutine started by a library has no
@@ -38,8 +38,8 @@ class Signature:
     """A row of the table, where its columns are explained.
 
     Attributes:
-        since, before: The first Go release to which it applies, and the first to which it does not;
-            None if unbounded.
+        since, before: The first Go release to which the row applies, and the first later release to
+            which it does not; None if unbounded.
     """
 
     name: str
@@ -60,13 +60,13 @@ class Signature:
 
     @property
     def releases(self) -> str:
-        """The Go releases to which it applies, in words; empty for all."""
+        """The Go releases to which the row applies, in words; empty for all releases."""
         first = "" if self.since == ANY else f"since {_shown(self.since)}"
         last = "" if self.before is None else f"before {_shown(self.before)}"
         return " and ".join(filter(None, (first, last)))
 
     def fits(self, inside: Sequence[str], state: str = "") -> bool:
-        """Return whether it fits the library's part of a stack, in the form of `bare`."""
+        """Return whether the row fits the library's part of a stack, in the form of `bare`."""
         if self.is_general and not all(name.startswith(_BLOCKING) for name in inside):
             return False
         if state in self.states:
@@ -104,7 +104,7 @@ def _columns(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 @lru_cache(maxsize=1 << 16)
 def bare(function: str) -> str:
-    """Return a function in the table's form: no type arguments, closures as outer functions."""
+    """Return a function as in the table: without type arguments, a closure as its outer."""
     plain = re.sub(r"\[.*?\](?=\)|\.|$)", "", function.rpartition("/vendor/")[2])
     return _CLOSURE.sub("", plain.replace("%2e", "."))
 
@@ -125,7 +125,7 @@ def inside_of_own(stack: Sequence[str], others: Collection[str] = ()) -> tuple[l
 def signature_of(
     inside: Sequence[str], kind: str, version: GoVersion | None = None, state: str = ""
 ) -> Signature | None:
-    """Return the first row that fits the library's part of a stack; None if none does."""
+    """Return the first row that fits the library's part of a stack; None without a fitting row."""
     return next(
         (
             row
@@ -153,7 +153,7 @@ def _spelled(name: str) -> str:
 def known_sites(in_use: Mapping[str, int], total: int) -> list[tuple[str, Signature]]:
     """Return the functions of a heap profile that the table knows, with their in-use memory.
 
-    Memory allocated by what they call counts too. At most one per row, the largest first.
+    Memory allocated by callees counts too. At most one function per row, the largest first.
     """
     found: dict[str, tuple[str, Signature]] = {}
     for name, value in sorted(in_use.items(), key=lambda pair: -pair[1]):

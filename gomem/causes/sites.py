@@ -1,4 +1,4 @@
-"""Which of the program's functions allocate the growing memory, or make the calls in question?"""
+"""The program's functions that allocate the growing memory, or make the calls in question."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def changed_sites(case: Case) -> tuple[Site, ...]:
 
 
 def holding_sites(case: Case) -> tuple[Site, ...]:
-    """Return the functions that grew; for a single profile, those with most memory in use."""
+    """Return the functions that grew; for a single profile, functions with most in use."""
     if case.facts.profiles.growth_holders is not None:
         return growing_sites(case)
     return largest_sites(case.facts.profiles.in_use_holders, case.thresholds)
@@ -46,7 +46,7 @@ def allocating_sites(case: Case) -> tuple[Site, ...]:
 
 
 def largest_sites(rows: pd.DataFrame | None, thresholds: Thresholds) -> tuple[Site, ...]:
-    """Return the own functions with a large part of the increase, the largest first.
+    """Return the program's own functions with a large part of the increase, the largest first.
 
     Args:
         rows: See `profiles.own_code.HOLDERS`; None without two profiles.
@@ -87,14 +87,14 @@ def share_words(share: float, thresholds: Thresholds) -> Text:
 
 
 def part_words(share: float, thresholds: Thresholds) -> str:
-    """Say how large a part is without a number, if a title already has enough."""
+    """Say how large a part is without a number, if a title already has enough numbers."""
     if share >= thresholds.nearly_all_share:
         return "nearly all"
     return "most" if share > thresholds.most_share else "the largest part"
 
 
 def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:
-    """Return what each of them has in a profile; the field has `{}` in place of the name."""
+    """Return the bytes of each site in a profile; the field has `{}` in place of the name."""
     return tuple(
         Evidence(path, text(field, Function(site.own_function)), round(site.change), "B")
         for site in sites
@@ -102,38 +102,38 @@ def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidenc
 
 
 def whole_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:
-    """Return the total that sites are shares of, from a profile; empty without sites."""
+    """Return the total of a profile that the sites are shares of; empty without sites."""
     return tuple(Evidence(path, field, round(site.change / site.share), "B") for site in sites[:1])
 
 
 def pooling_words(case: Case, sites: Sequence[Site]) -> Text:
-    """Advise a pool, if the first of these sites that allocates much drops it soon."""
+    """Advise a sync.Pool, if a site that allocates much drops its objects soon."""
     lives = case.facts.own_lifetimes
     row = None if lives is None else _first_of(sites, lives.pooling)
     if row is None:
         return Text()
     return text(
-        "A sync.Pool pays in {}: its objects live {} at most, on average.",
+        "Consider a sync.Pool in {}: its objects live {} or less on average.",
         Function(row["function"]),
         Seconds(float(row["lifetime_high"])),
     )
 
 
 def aging_words(case: Case, sites: Sequence[Site]) -> Text:
-    """Say that the first long-lived site of these retains what it allocates."""
+    """Say that a site retains what it allocates; empty without such a site."""
     lives = case.facts.own_lifetimes
     row = None if lives is None else _first_of(sites, lives.aging)
     if row is None:
         return Text()
     return text(
-        "At least {} of what {} allocated was not freed during the capture.",
+        "At least {} of the memory that {} allocated was not freed during the capture.",
         Share(1 - float(row["freed_high"])),
         Function(row["function"]),
     )
 
 
 def _first_of(sites: Sequence[Site], rows: pd.DataFrame) -> Mapping[str, Any] | None:
-    """Return the row of the first site that has one; None if none has."""
+    """Return the row of the first site with a row; None without one."""
     for site in sites:
         found = rows[rows["function"] == site.own_function]
         if len(found):
@@ -149,7 +149,8 @@ def caller_sites(
     Args:
         callers: Callers from the facts.
         thresholds: The minimum share.
-        size: An upper bound of their memory, in bytes; NaN if it is not about memory.
+        size: An upper bound of the memory of all calls, in bytes; NaN if the calls are not about
+            memory.
     """
     low = math.nan if math.isnan(size) else 0.0
     return tuple(
@@ -160,13 +161,13 @@ def caller_sites(
 
 
 def called_by(callers: Sequence[Caller], what: str = "") -> Text:
-    """Say who makes most calls, where, and which file shows it; empty if none does.
+    """Say who makes most calls, in which line, by which file; empty without callers.
 
     `main.(*shop).look, shop.go:41, calls C (cpu.pb.gz).`
 
     Args:
         callers: Callers from the facts.
-        what: What is called; if empty, the name of the function that the first one calls.
+        what: What is called; if empty, the function that the first caller calls.
     """
     if not callers:
         return Text()

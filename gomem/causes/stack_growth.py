@@ -1,7 +1,7 @@
 """Few goroutines with large stacks: deep recursion, or large values on the stack.
 
-A stack doubles when it is full, to 1 GiB at most. A collection halves it if less than a quarter is
-in use. Stacks lie in the arenas, and no heap profile shows them.
+A stack doubles when full, to 1 GiB at most. A collection halves a stack of which less than a
+quarter is in use. Stacks lie in the arenas, and no heap profile shows them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def find(case: Case) -> list[Finding]:
     """Return one finding per snapshot in which stacks take much memory.
 
     If the number of goroutines is unknown, the finding is a note: a goroutine leak would look the
-    same. It is also a note if stacks are a large part of RSS but each is small: no heap profile
-    shows this. Stacks that come and go are a note with the confidence possible: a burst of
-    goroutines leaves its stacks until the next collection. If goroutines pile up, there is no
-    finding here: goroutine-leak reports that.
+    same. The finding is also a note if stacks are a large part of RSS but each stack is small: no
+    heap profile shows this. Stacks that come and go are a note with the confidence possible: a
+    burst of goroutines leaves its stacks until the next collection. If goroutines pile up, there is
+    no finding here: goroutine-leak reports that.
     """
     return case.at_moments(_at)
 
@@ -45,8 +45,8 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code="stack-growth",
     mechanism="Deep recursion and large values on the stack make the stack double until they fit. "
-    "A collection halves a stack if less than a quarter is in use. No heap profile shows stacks; "
-    "since Go 1.18 they raise the heap goal.",
+    "A collection halves a stack of which less than a quarter is in use. No heap profile shows "
+    "stacks; since Go 1.18 stacks raise the heap goal.",
     remedy=text(
         "Find the deep stacks: {}. Bound the recursion, or keep large arrays off the stack.",
         TAKE_STACKS,
@@ -58,21 +58,21 @@ CAUSE = Cause(
     past="stacks",
 )
 _UNCOUNTED = (
-    "Either there are many stacks, or they are large; only the number of goroutines could show "
-    "which. No heap profile shows stacks; since Go 1.18 they raise the heap goal."
+    "The stacks are many or large; only the number of goroutines could show which. No heap "
+    "profile shows stacks; since Go 1.18 stacks raise the heap goal."
 )
 _BOUND_IT = (
-    "Look at the stack: {}. Bound the recursion, or iterate over a list instead; keep large arrays "
-    "off the stack."
+    "Look at the deep stacks: {}. Bound the recursion, or iterate over a list instead; keep large "
+    "arrays off the stack."
 )
-_COUNT_THEM = text("Count the goroutines and see where they wait: {}.", TAKE_GOROUTINES)
+_COUNT_THEM = text("Count the goroutines, and see where they wait: {}.", TAKE_GOROUTINES)
 
 
 def stack_bytes(moment: MomentFacts, case: Case) -> int:
     """Return bytes of goroutine stacks by the runtime's count; 0 if unknown.
 
-    Without MemStats it is estimated as the arenas' RSS minus all allocated bytes, but only if a
-    goroutine's stack shows recursion.
+    Without MemStats the size is estimated as the arenas' RSS minus all allocated bytes, but only if
+    the stack of a goroutine shows recursion.
     """
     if moment.memstats is not None:
         return int(moment.memstats["StackInuse"])
@@ -91,14 +91,14 @@ def _come_and_go(sizes: NDArray[np.float64]) -> bool:
 
 
 def _next_step(deep: Sequence[Caller], *, is_counted: bool) -> Text:
-    """Return how to count them, or where the recursion is; else the cause's own step."""
+    """Return how to count goroutines, or where the recursion is; else the step of the cause."""
     if not is_counted:
         return _COUNT_THEM
     return text(_BOUND_IT, with_files("gomem top {} --traces", deep[0].path)) if deep else Text()
 
 
 def _beyond_profiles(moment: MomentFacts, case: Case) -> tuple[Evidence, ...]:
-    """Return the memory of the arenas, and an upper bound of objects and free spans in it."""
+    """Return the RSS of the arenas, and an upper bound of their objects and free spans."""
     heap = case.facts.profiles.heap_at_most[moment.name]
     profile = case.facts.profiles.path(moment.name)
     return (

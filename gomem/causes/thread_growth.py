@@ -1,9 +1,9 @@
-"""Threads that never end: each keeps its C stack and its kernel memory.
+"""Threads that never end: each thread keeps its C stack and its kernel memory.
 
-Go starts a thread when a goroutine could run but all other threads are in a system call or in C. It
-never ends a thread, unless the thread's goroutine returns while locked to it. So each C function
-that never returns, and each goroutine that stays locked, costs a thread. pthread reserves a
-thread's whole stack. The used part of it is resident, and Go does not count it.
+Go starts a thread when a goroutine could run but all other threads are in a system call or in C. Go
+never ends a thread, unless the thread's goroutine returns while locked to the thread. So each C
+function that never returns, and each goroutine that stays locked, costs a thread. pthread reserves
+a thread's whole stack. The used part of it is resident, and Go does not count it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,11 @@ def find(case: Case) -> list[Finding]:
     during = Text() if watched is None else text(" in {}", Seconds(watched))
     held = text("; their C stacks take {}", Bytes(size)) if size else during
     sites = caller_sites(callers, thresholds, size or 0)
-    who = text(", most calls into C from {}", Function(sites[0].own_function)) if sites else Text()
+    who = (
+        text("; most calls into C are from {}", Function(sites[0].own_function))
+        if sites
+        else Text()
+    )
     is_likely = rise.readings >= thresholds.growth_readings
     return [
         CAUSE.finding(
@@ -51,8 +55,8 @@ def find(case: Case) -> list[Finding]:
                 "Threads pile up: {} → {}{}{}",
                 Count(round(rise.first)),
                 Count(round(rise.last)),
-                who,
                 held,
+                who,
             ),
             moment=last.name,
             size=size,
@@ -72,13 +76,14 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code=CODE,
-    mechanism="Go starts a thread when a goroutine could run and all other threads are in a "
-    "system call or in C, and keeps it. Each C function that never returns, and each goroutine "
-    "that stays locked to its thread, occupies a thread with its C stack and kernel memory. Go "
-    "crashes at 10 000 threads (debug.SetMaxThreads).",
+    mechanism="Go starts a thread when a goroutine could run but all other threads are in a "
+    "system call or in C, and keeps the thread. Each C function that never returns, and each "
+    "goroutine that stays locked to its thread, occupies a thread with its C stack and kernel "
+    "memory. Go crashes at 10 000 threads (debug.SetMaxThreads).",
     remedy=text(
-        "Find the goroutines in a system call or locked to a thread: {}. Limit how many calls into "
-        "C run at once, give each a timeout, and pair runtime.LockOSThread with UnlockOSThread.",
+        "Find the goroutines in a system call or locked to a thread: {}. Limit the number of "
+        "concurrent calls into C, give each call a timeout, and pair runtime.LockOSThread with "
+        "UnlockOSThread.",
         TAKE_STACKS,
     ),
     references=("runtime.LockOSThread", "runtime/debug.SetMaxThreads", "golang/go#14592"),
@@ -90,14 +95,14 @@ CAUSE = Cause(
 
 
 def _stack_bytes(moment: MomentFacts) -> int | None:
-    """Return resident bytes of their C stacks; None without smaps."""
+    """Return the resident bytes of the threads' C stacks; None without smaps."""
     if moment.ledger is None or moment.mappings is None:
         return None
     return moment.ledger.part(STACKS) or None
 
 
 def _path(moment: MomentFacts) -> str:
-    """Return the file that counts them."""
+    """Return the file that counts the threads."""
     if "status" in moment.paths:
         return moment.path("status")
     return moment.path("metrics" if THREADS in moment.metrics else METRICS_PAGE)

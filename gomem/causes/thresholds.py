@@ -24,185 +24,198 @@ MAX_NAMED = 3  # names suggested for an unknown one
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where the usual ends. A value that reaches its threshold is a finding, unless noted.
+    """The values from which gomem reports a finding, unless noted otherwise.
 
     Sizes are bytes, times seconds, shares fractions of 1.
 
     Attributes:
-        notable_rss_fraction: Share of RSS worth a finding: below, no limit or bill depends on it.
-            For every cause that has bytes, beside its own minimum.
-        large_rss_fraction: Share of RSS that makes a note a warning: a quarter of the memory is
-            missing from the heap profile.
-        holding_fraction: What is left of both shares after a snapshot with the same finding: memory
-            that stays while RSS grows by a quarter is not resolved.
-        idle_heap_bytes: idle-heap-kept. Two of the 4 MiB steps in which a heap grows: a single step
-            comes and goes by itself. The runtime's goal follows from the heap in use at the last
-            collection, which no file has, and lies above 1.1 × NextGC by as much.
-        idle_by_goal_fraction: idle-heap-kept. Share of RSS from which idle heap that a far goal
-            keeps, GOMEMLIMIT's or GOGC's, is a note: without it RSS would be half.
-        idle_unused_fraction: idle-heap-kept. Allocations from the first moment to the last, as a
-            share of idle heap, up to which the program does not need that heap: it would last for
-            ten such periods.
-        released_bytes: released-but-resident. A single step of heap growth.
-        untouched_bytes: untouched-now-resident. A handful of large buffers.
+        notable_rss_fraction: Minimum size of a finding, as a share of RSS, for every cause that has
+            bytes, in addition to the cause's own minimum: no limit or bill depends on less.
+        large_rss_fraction: Share of RSS from which a note becomes a warning: a quarter of the
+            memory is missing from the heap profile.
+        holding_fraction: Factor on both shares after a snapshot with the same finding: memory that
+            stays while RSS grows by a quarter is not resolved.
+        idle_heap_bytes: idle-heap-kept. Minimum excess: two of the 4 MiB steps in which a heap
+            grows, because a single step comes and goes. The runtime's goal depends on the heap in
+            use at the last collection, which no file has, and can be above 1.1 × NextGC by as much.
+        idle_by_goal_fraction: idle-heap-kept. Share of RSS from which idle heap is a note if a high
+            goal of GOMEMLIMIT or GOGC keeps it: without the idle heap, RSS would be half.
+        idle_unused_fraction: idle-heap-kept. The program does not need the idle heap if it
+            allocates at most this share of that heap from the first snapshot to the last: the idle
+            heap would last for ten such periods.
+        released_bytes: released-but-resident. Minimum size: a single step of heap growth.
+        untouched_bytes: untouched-now-resident. Minimum size: a handful of large buffers.
         untouched_resident_fraction: Share of the large pointer-bearing allocations that must be
-            resident where the release is not known: one that zeroes leaves none of it untouched.
-        untouched_same_heap_fraction: How far the heap in use may differ from the baseline's and
-            still count as the same; it may reach this.
-        native_bytes: native-memory. Less is malloc's first arenas and a few threads' stacks.
-        native_blocks_fraction: native-memory. Share in large blocks that are most likely malloc's,
-            from which the whole is at most likely.
-        anonymous_bytes: anonymous-mapping. The runtime has a few structures more than MemStats
-            count; they stay below.
-        file_bytes: file-mapping. Every program maps a few MiB of its own files.
-        huge_pages_bytes: huge-pages, beyond what Go uses: two huge pages, the edges of any heap.
-        huge_pages_whole_bytes: huge-pages, with nothing to say what was touched: twice as much,
-            because it proves less.
-        huge_pages_whole_fraction: The same, as a share of RSS: from a quarter on it is worth asking
-            which pages Go wrote and which came with them.
-        fragmentation_bytes: heap-fragmentation. The spans of a small heap are never full.
-        fragmentation_inuse_fraction: Share of the heap in use that is worth a note though it lies
-            within the goal: only objects of the same size class can fill it.
-        goroutine_count: goroutine-leak, of a single snapshot. A server has one or two goroutines
-            for each connection, so thousands are usual.
-        goroutine_bytes: Stacks that so many goroutines must hold to matter.
-        goroutine_growth: More goroutines at the last moment than at the first, for the score to
-            look at them: a hundred connections come and go in any service.
-        uncounted_goroutines: New descriptors that matter where goroutines are not counted; and
-            goroutines in the same place of a single dump that matter.
-        goroutine_wait_seconds: How long they must have waited in a single dump: no request takes as
-            long, and clients' timeouts end before.
-        goroutine_waits: Since how many different minutes: the workers of a pool began at once.
-        connection_pairs: Connections of HTTP clients that nothing uses, in a single dump: a
-            Transport keeps a hundred at most, unless it is told to keep more.
-        excerpt_goroutines: Goroutines in a dump of stacks, up to which it is an excerpt that shows
-            an example, if main.main is not among them.
-        huge_object_bytes: A single object that a program asked for as it ran out of memory, from
-            which its length is to be checked first: usual buffers are smaller.
-        huge_object_share: The same, as a share of the heap in use, if that is known: what is
-            retained is more, otherwise.
-        kept_live_share: Share of what Go has of the OS, up to which HeapAlloc is small beside it:
-            then the question is what the runtime keeps, not what the program retains.
-        kept_bytes: The least that Go has of the OS for that question: less is any program's own.
-        leaked_share: Share of RSS that goroutines hold that can never run again, to be critical;
-            as many as goroutine_count are, too.
-        goroutine_growth_ratio: The same, as a multiple of the first; how they came says more.
-        one_each_ratio: How far from one the objects that came for each goroutine that came can be,
-            to be theirs: sampling and the lag of profiles are as large.
-        goroutines_beside: More goroutines than at the first moment that are worth naming beside
-            memory outside Go that grows with them.
-        goroutine_change_ratio: In a comparison, how many times as many are not noise, however often
-            they were counted.
-        thread_growth: More threads at the last moment than at the first: a runtime makes a handful
-            beside GOMAXPROCS, and a burst of system calls a dozen.
-        thread_growth_ratio: The same, as a multiple of the first.
-        finalizer_growth: More finalizers waiting at the last moment than at the first: a collection
-            queues many at once, and all are run before the next.
-        finalizer_seconds: How long a finalizer must have waited in the same place to be stuck,
-            whatever else is known: dumps give full minutes.
-        profiling_bytes: profiling-memory. The stacks of a usual program take 2 to 5 MiB.
-        stack_bytes: stack-growth. A few thousand usual goroutines hold less.
-        stack_each_bytes: Average stack that is large: 2 KiB, doubled five times.
-        recursion_depth: stack-growth. How often a function of the program must be in a single stack
-            to be its recursion: middleware and visitors nest a handful of times.
-        limit_full_fraction: limit-risk. Share of the limit that cannot be reclaimed: one more step
-            of heap growth, or one more request's buffers, and the kernel has no pages left to take.
-        limit_near_fraction: limit-risk. Share of the limit that cannot be reclaimed, now or in the
-            worst case, that is worth a note: container alerts are usually set there.
-        small_victim_bytes: limit-risk. RSS of a process that the kernel ended, below which it is
-            not what filled the machine: none that runs a Go service has so little memory.
-        limit_soon_seconds: limit-risk. Growth that reaches the limit in less than this: an operator
-            who reads the report today must know.
-        heading_share: Share of the memory below which a note heads no page: nobody looks for it.
-        limit_reach_times: limit-risk. How many times the observed growth can be left to the limit:
-            a line does not reach an order of magnitude beyond its points.
-        growth_bytes: heap-growth. Below, rounding to 1 MiB and chance matter.
-        growth_fraction: The same, as a share of the live heap at the end.
-        growth_few_bytes: Growth between the only two readings that is worth a `possible` finding:
-            twice as much as otherwise, and four times the smallest heap goal.
-        growth_few_ratio: The same, as a multiple of the first reading: below 2, GOGC can let the
-            heap swing so far.
-        growth_readings: Readings of the live heap: two show a difference, three a direction.
-        growth_many_readings: Readings from which more of them add nothing.
-        growth_likely_kinds: Kinds of evidence that must show it to be called likely: a single kind,
+            resident if the release is unknown: a release that zeroes leaves nothing untouched.
+        untouched_same_heap_fraction: Largest difference from the baseline's heap in use that still
+            counts as the same heap.
+        native_bytes: native-memory. Minimum size: malloc's first arenas and the stacks of a few
+            threads take less.
+        native_blocks_fraction: native-memory. If large blocks, which are only most likely malloc's,
+            take this share, the confidence is at most likely.
+        anonymous_bytes: anonymous-mapping. Minimum size: the few runtime structures that MemStats
+            does not count take less.
+        file_bytes: file-mapping. Minimum size: every program maps a few MiB of its own files.
+        huge_pages_bytes: huge-pages. Minimum excess over what Go uses: two huge pages, at the edges
+            of any heap.
+        huge_pages_whole_bytes: huge-pages. Minimum size if no file shows the excess: twice as much,
+            because the size alone proves less.
+        huge_pages_whole_fraction: The same minimum as a share of RSS: from a quarter on, it is
+            worth asking which huge pages Go filled.
+        fragmentation_bytes: heap-fragmentation. Minimum size: the spans of a small heap are never
+            full.
+        fragmentation_inuse_fraction: Share of the heap in use from which free slots within the goal
+            are a note: only objects of the same size class can fill them.
+        goroutine_count: goroutine-leak. Goroutines that are very many in a single snapshot: a
+            server has one or two per connection, so thousands are normal.
+        goroutine_bytes: Minimum stack size of so many goroutines.
+        goroutine_growth: Minimum growth of the number of goroutines, from the first snapshot to the
+            last, for the score: in any service, a hundred connections come and go.
+        uncounted_goroutines: Minimum number of new descriptors if no file counts goroutines; also
+            the minimum number of goroutines at the same place in a single dump.
+        goroutine_wait_seconds: Minimum wait of goroutines in a single dump: no request takes as
+            long, and clients time out earlier.
+        goroutine_waits: Minimum number of different wait times, in minutes: the workers of a pool
+            start at once.
+        connection_pairs: Minimum number of unused HTTP client connections in a single dump: a
+            Transport keeps at most a hundred by default.
+        excerpt_goroutines: A dump with at most so many goroutines, and without main.main, is an
+            excerpt that shows an example.
+        huge_object_bytes: Minimum size of a single object at a crash for lack of memory, from which
+            the report first asks for the object's length: usual buffers are smaller.
+        huge_object_share: The same minimum as a share of the heap in use, if known: below it, what
+            the program retains matters more.
+        kept_live_share: Maximum HeapAlloc as a share of Sys, for the report to ask what the runtime
+            keeps instead of what the program retains.
+        kept_bytes: Minimum Sys for that question: any program has less.
+        leaked_share: Goroutines that can never run again are critical if they hold this share of
+            RSS, or if there are at least goroutine_count of them.
+        goroutine_growth_ratio: Minimum growth of the number of goroutines as a multiple of the
+            first number; the shape of the growth says more.
+        one_each_ratio: Largest ratio between new objects and new goroutines at which the objects
+            still count as one per goroutine: sampling and the lag of profiles cause as much.
+        goroutines_beside: Minimum growth of the number of goroutines to be named together with
+            growing memory outside Go.
+        goroutine_change_ratio: Ratio from which a change of the number of goroutines is not noise
+            in a comparison, even with one count per side.
+        thread_growth: Minimum growth of the number of threads: a runtime starts a handful in
+            addition to GOMAXPROCS, and a burst of system calls a dozen.
+        thread_growth_ratio: The same growth as a multiple of the first number.
+        finalizer_growth: Minimum growth of the number of waiting finalizers: a collection queues
+            many at once, and all run before the next collection.
+        finalizer_seconds: Wait from which a finalizer is stuck, whatever else is known: dumps give
+            whole minutes.
+        profiling_bytes: profiling-memory. Minimum size: the stacks of a typical program take 2 to 5
+            MiB.
+        stack_bytes: stack-growth. Minimum size: a few thousand normal goroutines hold less.
+        stack_each_bytes: Average stack size that is large: 2 KiB, doubled five times.
+        recursion_depth: stack-growth. Frames of one function in a single stack that count as
+            recursion: middleware and visitors nest a handful of times.
+        limit_full_fraction: limit-risk. Unreclaimable share of the limit that is critical: after
+            one more step of heap growth, or the buffers of one more request, the kernel has no
+            pages left to reclaim.
+        limit_near_fraction: limit-risk. Unreclaimable share of the limit, now or in the worst case,
+            that is a note: container alerts are usually set there.
+        small_victim_bytes: limit-risk. A killed process with less RSS did not fill the machine: no
+            Go service has so little memory.
+        limit_soon_seconds: limit-risk. Growth that reaches the limit within this time is urgent: an
+            operator who reads the report today must know.
+        heading_share: A note about a smaller share of the memory is not a headline.
+        limit_reach_times: limit-risk. Largest multiple of the observed growth that may remain up to
+            the limit: a line does not extend an order of magnitude beyond its points.
+        growth_bytes: heap-growth. Minimum growth: below, rounding to 1 MiB and chance matter.
+        growth_fraction: Minimum growth as a share of the live heap at the end.
+        growth_few_bytes: Minimum growth between only two readings for a `possible` finding: twice
+            as much as otherwise, and four times the smallest heap goal.
+        growth_few_ratio: The same minimum as a multiple of the first reading: below 2, GOGC can
+            make the heap swing so far.
+        growth_readings: Required readings of the live heap: two show a difference, three a
+            direction.
+        growth_many_readings: Readings from which more add nothing.
+        growth_likely_kinds: Kinds of evidence that growth needs to be called likely: a single kind,
             such as the log of a job that keeps its work until it ends, does not show the end.
-        linear_share: Share of a rise that must be a line rather than a fill that saturates, where
-            only that is known.
-        possible_probability: How often such a case must have been right to be called possible.
-        likely_probability: The same, to be called likely.
-        named_share: Share of the growth that a site needs to be named.
-        most_share: Share from which a part is called most of it.
-        nearly_all_share: Share from which it is called nearly all.
+        linear_share: Share of a rise that must be a line, not a fill that saturates, if only the
+            shape is known.
+        possible_probability: Minimum probability of a finding that is called possible.
+        likely_probability: Minimum probability of a finding that is called likely.
+        named_share: Minimum share of the growth for a site to be named.
+        most_share: Share from which a part is called most.
+        nearly_all_share: Share from which a part is called nearly all.
         growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
-        spike_bytes: allocation-spike, beyond the usual: four times the smallest heap goal. Less
-            is a start-up's, or a test's.
-        spike_ratio: Multiple of the usual. With GOGC=100 the collector keeps up with twice as much.
-        spike_kept_fraction: Share of what was allocated beyond the usual that can still be in use
-            at the end of the interval: most of a spike is freed, most of growth stays.
-        jump_ratio: allocation-spike, of a level: multiple of the usual. A heap in use that doubles
-            within a cycle has passed the goal that GOGC=100 set for it.
-        spike_climb_fraction: allocation-spike. How long most of a rise can take, as a share of the
-            time between rises: a longer climb is a fill.
-        spike_back_fraction: allocation-spike. How far the level must have fallen from its highest:
-            what is retained is growth, or something loaded.
-        spike_away_fraction: allocation-spike. Share of the time from which a level that is high, or
-            can have been between two readings, is how the program works, and a note.
-        spike_usual_fraction: allocation-spike. Share of the readings, and of the time, above which
-            a level that is high is the usual one: the others are dips.
-        spike_times: allocation-spike. Excursions from which they are how the program works, and a
-            note; for the score, more add nothing.
-        healthy_log_seconds: What a GC log must cover to call a process healthy: less is its
+        spike_bytes: allocation-spike. Minimum excess over the usual level: four times the smallest
+            heap goal. A start-up or a test has less.
+        spike_ratio: Minimum multiple of the usual allocation. With GOGC=100 the collector keeps up
+            with twice as much.
+        spike_kept_fraction: Largest share of the excess allocation that can still be in use at the
+            end of the interval: most of a spike is freed, most of growth stays.
+        jump_ratio: allocation-spike. Minimum multiple of the level outside bursts. A heap in use
+            that doubles within a cycle has exceeded the goal that GOGC=100 set.
+        spike_climb_fraction: allocation-spike. Largest share of the time between rises that most of
+            a rise can take: a longer climb is a fill.
+        spike_back_fraction: allocation-spike. Share of the rise by which the level must have fallen
+            back: what stays is growth, or loaded data.
+        spike_away_fraction: allocation-spike. A level that is, or could be, high for at least this
+            share of the time is how the program works, and a note.
+        spike_usual_fraction: allocation-spike. A level that is high in more than this share of the
+            readings, and of the time, is the usual level: the other readings are dips.
+        spike_times: allocation-spike. Number of bursts from which they are how the program works,
+            and a note; for the score, more bursts add nothing.
+        healthy_log_seconds: Time that a GC log must cover to call a process healthy: less is
             start-up.
-        spike_rates: Intervals with a rate: a spike and two others, of which the higher counts.
+        spike_rates: Required intervals with a rate: a spike and two others, of which the higher
+            rate counts.
         enough_cycles: Collections required for a finding. A heap that doubles from 4 MiB to 4 TiB
-            needs twenty, so a start-up alone never gets there.
-        enough_cpu_seconds: CPU of the GC that is enough for a finding in however few collections:
-            less is done before it is noticed.
-        deciding_fraction: Share that decides: half. Of the marking, by trigger: gc-pressure is
-            reported where at least so much is the pacer's; heap-headroom is not where more of the
-            collections are a memory limit's, because then that room is a choice. Of the stops of a
-            log: a program that cannot be stopped makes so many long.
+            needs twenty, so start-up alone never gets there.
+        enough_cpu_seconds: GC CPU that is enough for a finding, however few collections took it:
+            less goes unnoticed.
+        deciding_fraction: Share that decides: half. gc-pressure is reported if the pacer triggers
+            at least this share of the marking. heap-headroom is not reported if a memory limit
+            triggers more of the collections: then the headroom is a choice. A program that cannot
+            be preempted makes this share of the pauses in a log long.
         marking_fraction: Share of GOMAXPROCS for marking that is always a finding: a tenth of the
-            machine. Of marking, because the log overstates what stops take.
-        frequent_marking_fraction: Share that is possible where collections are frequent. The
-            analysers of Java's logs have called less than 95 % for the program low for years.
-        frequent_interval_seconds: Median interval that is frequent, this or less. Ten in a second:
-            most requests then meet a marking phase, with its assists and its write barriers.
+            machine. Pauses are excluded, because the log overstates their cost.
+        frequent_marking_fraction: The same share if collections are frequent; the finding is
+            possible. Analysers of Java's GC logs have long called less than 95 % for the program
+            low.
+        frequent_interval_seconds: Median interval up to which collections are frequent. With ten
+            per second, most requests meet a marking phase, with its assists and write barriers.
         critical_marking_fraction: Share at which the GC hardly rests: marking has a quarter of the
-            Ps, so a GC that spends a quarter overall is always marking.
-        small_room_fraction: Room above the live heap, as a part of it, of which to ask who made it
-            so small: half of what GOGC=100 leaves.
-        limit_room_fraction: Room that a memory limit leaves above the live heap, as a part of it;
-            at this or less, frequent collections are a finding however cheap, and where no file
-            says what makes the goals, a limit does: a GOGC below 5 is rare.
-        forced_cycles: Collections forced by the program; a few come from tests and heap profiles.
-        forced_fraction: The same, of all. Below a quarter the pacer still decides.
-        forced_marking_fraction: Share of GOMAXPROCS for marking in forced collections that makes
-            them a warning: below 1 % they hardly cost anything, and are a note.
-        pause_seconds: A stop of the world that is long. Go 1.5 promised less than 10 ms; since 1.8
-            stops take less than 1 ms, so 10 ms say that something is wrong.
-        long_fraction: Share of collections that stopped that long: one in a hundred is a p99.
-        long_cycles: How many at least: a busy kernel takes the CPU away once or twice.
-        stopped_fraction: Share of the time in such stops that is a warning: of requests that come
-            evenly, as many meet a stop, so from 1 % on it is in their p99.
-        worst_pause_seconds: A single stop that is a finding by itself: users notice a tenth of a
-            second. Where most stops are short it takes `long_cycles` of them to be a warning.
-        headroom_goals: Goals it takes to speak of the usual room; two agree by chance.
-        headroom_bytes: Room for garbage worth a note: below, no limit depends on it.
-        headroom_fraction: The same, as a share of RSS where that is known.
-        skew_seconds: data-skew. Time between MemStats and smaps in which a collection can have run
-            uncounted; readings made by the same command take less.
-        skew_bytes: data-skew. Difference in heap between the two readings, where no collection is
-            known between them: two of the 4 MiB steps in which a heap grows, since a step comes at
-            any time, and moves only itself into the wrong part.
-        rss_disagreement: data-skew. Share of RSS by which another file of the kernel's differs from
-            the sum of the mappings: files that are read one after the other differ by less.
-        rise_ratio: Multiple of the first RSS, or of what was first in use, from which a rise is
-            always reported, even without a known cause: people notice and report a fifth more.
-        peak_ratio: Multiple of the current size from which an earlier moment is named as the peak:
-            below a quarter more, the numbers read alike.
-        given_back_fraction: Share of a finding's bytes by which RSS must have fallen for them to
-            have been returned to the OS: most of them.
+            Ps, so a GC that takes a quarter overall is always marking.
+        small_room_fraction: Headroom, as a share of the live heap, below which the report asks what
+            made it so small: half of what GOGC=100 leaves.
+        limit_room_fraction: Headroom under a memory limit, as a share of the live heap. At this or
+            less, frequent collections are a finding, however cheap. If no file says what sets the
+            goals, so little headroom means a limit: a GOGC below 5 is rare.
+        forced_cycles: Minimum number of collections forced by the program; a few come from tests
+            and heap profiles.
+        forced_fraction: Minimum share of forced collections. Below a quarter the pacer still
+            decides.
+        forced_marking_fraction: Share of GOMAXPROCS for marking in forced collections that is a
+            warning: below 1 % they cost hardly anything, and are a note.
+        pause_seconds: Minimum length of a long pause. Go 1.5 promised less than 10 ms; since Go 1.8
+            pauses take less than 1 ms, so 10 ms show that something is wrong.
+        long_fraction: Minimum share of collections with a long pause: one in a hundred is a p99.
+        long_cycles: Minimum number of long pauses: a busy kernel takes the CPU away once or twice.
+        stopped_fraction: Share of the time in long pauses that is a warning: an equal share of
+            evenly spaced requests meets a pause, so from 1 % on the p99 of requests shows pauses.
+        worst_pause_seconds: A single pause of this length is a finding: users notice a tenth of a
+            second. If most pauses are short, a warning requires `long_cycles` such pauses.
+        headroom_goals: Goals required to know the usual headroom; two goals agree by chance.
+        headroom_bytes: Minimum headroom for a note: no limit depends on less.
+        headroom_fraction: The same minimum as a share of RSS, if RSS is known.
+        skew_seconds: data-skew. Time between MemStats and smaps in which an uncounted collection
+            can have run; readings by the same command take less.
+        skew_bytes: data-skew. Difference in heap between the two readings if no collection is known
+            between them: two of the 4 MiB steps in which a heap grows, because a step comes at any
+            time and puts only itself into the wrong part.
+        rss_disagreement: data-skew. Share of RSS by which another kernel file differs from the sum
+            of the mappings: files read one after the other differ by less.
+        rise_ratio: Ratio of the last to the first RSS, or memory in use, from which a rise is
+            always reported, even without a known cause: people notice a rise by a fifth.
+        peak_ratio: Ratio to the current size from which an earlier snapshot is named as the peak:
+            below a quarter more, the numbers look alike.
+        given_back_fraction: Share of a finding's bytes by which RSS must have fallen for the memory
+            to count as returned to the OS: most of it.
     """
 
     notable_rss_fraction: float = 0.10
@@ -375,6 +388,6 @@ def _setting(setting: str) -> tuple[str, Any]:
     except ValueError:
         number = math.nan
     if not number >= 0:
-        said = "--threshold {}: {} is not a number; wanted one from 0 on"
+        said = "--threshold {}: {} is not a number; wanted a number from 0 on"
         raise CaptureError(text(said, Quoted(setting), Quoted(repr(value))))
     return name, number

@@ -31,7 +31,7 @@ SCANNABLE = "/gc/scan/heap:bytes"  # the pointer-containing part of the heap; si
 def find(case: Case) -> list[Finding]:
     """Return one finding per snapshot: by the baseline if the heap is equal, else by the release.
 
-    None for a release that does not zero, whatever has become resident.
+    There is no finding for a release that does not zero, whatever has become resident.
     """
     return case.at_moments(_at) if case.facts.go_version.possibly(Fact.ZEROES_LARGE) else []
 
@@ -53,12 +53,14 @@ CAUSE = Cause(
     past="large allocations, written or not",
 )
 _COMPARE = text(
-    "Build without the regression, capture that build under the same load and compare with "
-    "--baseline: {}. If less is resident, stay on that build. If not, the program writes this "
-    "memory: allocate less.",
+    "Build without the regression, capture that build under the same load, and compare with "
+    "--baseline: {}. If less memory is resident, stay on that build. If not, the program writes "
+    "this memory: allocate less.",
     Command("GOTOOLCHAIN=go1.24.6 go build"),
 )
-_NAME_THE_RELEASE = "Name the release with --go-version: only Go 1.24.0 to 1.24.5 do this."
+_NAME_THE_RELEASE = (
+    "Name the release with --go-version: only Go 1.24.0 to 1.24.5 zero memory like this."
+)
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
@@ -103,8 +105,8 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
     is_touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
     if not is_known and not (is_touched and SCANNABLE in moment.metrics):
         return None
-    words = "{} zeroes large allocations: {}{} of RSS ({}) is in them, written or not"
-    in_large = {"HeapAlloc less BySize, objects over 32 KiB": large.large_bytes}
+    words = "{} zeroes large allocations: they take {}{} of RSS ({}), written or not"
+    in_large = {"objects over 32 KiB (HeapAlloc - BySize)": large.large_bytes}
     return CAUSE.finding(
         Severity.INFO,
         text(
@@ -134,8 +136,8 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
 def _is_comparable(moment: MomentFacts, before: MomentFacts, case: Case) -> bool:
     """Return whether the baseline's snapshot shows the state without zeroing.
 
-    The heaps must be about equal, both sides' counts must match their resident memory, and the
-    baseline's release must not zero as well.
+    The heaps must be about equal, the counts of both sides must match their resident memory, and
+    the release of the baseline must not zero.
     """
     if case.baseline is not None and case.baseline.go_version.certainly(Fact.ZEROES_LARGE):
         return False

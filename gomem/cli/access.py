@@ -48,6 +48,6 @@ def user_of(given: str) -> tuple[str, str]:
     if PASSWORD in os.environ:
         return name, os.environ[PASSWORD]
     if not sys.stdin.isatty():
-        what = "--user {}: no password; put it into {}"
+        what = "--user {}: no password; put the password into {}"
         raise CaptureError(text(what, Quoted(printable(name)), PASSWORD))
     return name, getpass(f"Password of {printable(name)}: ")

@@ -76,14 +76,15 @@ def capture(
         url: Where it serves /debug/pprof/, /debug/vars, /metrics; can be repeated.
         every: Interval between snapshots, such as 10s or 100ms.
         for_: Stop after this time. Default: on Ctrl-C.
-        when: Only if this holds: 'rss>2GiB', 'rss>1.2*median', 'goroutines>10000'.
+        when: Take a snapshot only if this holds: 'rss>2GiB', 'rss>1.2*median', 'goroutines>10000'.
         cool_down: With --when, the minimum time between two snapshots.
         pair: Take one more snapshot after a collection has ended.
         gctrace: The process's GODEBUG=gctrace=1 log, to include.
-        profiles: Profiles to take; an empty text for none.
-        heap_dump: Where the program serves debug.WriteHeapDump. It stops meanwhile. Secrets inside.
+        profiles: Profiles to take; an empty text for no profile.
+        heap_dump: URL that serves debug.WriteHeapDump. The program stops for the dump, which can
+            hold secrets.
         yes: Take the heap dump even if this Go release can end the process.
-        header: 'Name: value' for each request, or @FILE with a header a line.
+        header: 'Name: value' for each request, or @FILE with one header per line.
         ca: Trust the certificates in this PEM file.
         insecure: Trust any certificate.
         timeout: Maximum time for one complete response.
@@ -121,7 +122,7 @@ def capture(
     try:
         _run(named, access, plan, output, gctrace=gctrace, dump=dump, redact=redact)
     except KeyboardInterrupt as stopped:
-        said = "interrupted; whole snapshots are kept, if there were any"
+        said = "interrupted; complete snapshots are kept"
         raise KeyboardInterrupt(said) from stopped
 
 
@@ -155,7 +156,9 @@ def _dump_door(url: str, access: Access, *, redact: bool, yes: bool) -> HeapDump
     from gomem.live.heap_dump import HeapDumpDoor
 
     if redact:
-        raise CaptureError("--heap-dump: holds the heap's contents, which --redact cannot hide")
+        raise CaptureError(
+            "--heap-dump: a heap dump holds the contents of the heap, which --redact cannot hide"
+        )
     split_url(url)
     return HeapDumpDoor(url, access, yes)
 
@@ -195,7 +198,7 @@ def _conclude(session: Session, output: Path, why: str) -> None:
             apart = f"{apart} (median; 99 % within {format_seconds(most)})"
         said.append(f"MemStats and smaps {apart} apart")
     if session.crossed:
-        said.append(f"a collection ended between them in {session.crossed}")
+        said.append(f"a GC ended between MemStats and smaps in {session.crossed}")
     tell(joined("; ", said))
     tell_where(output)
     if why == "interrupted":

@@ -142,8 +142,8 @@ def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) ->
     """The captures of each side, `before` or the baseline first; no side may be empty."""
     if len(named) > 2 and (before or after):
         raise CaptureError(
-            f"{len(named)} sides and --before or --after, which are of two; wanted each side as a "
-            "quoted glob of its runs"
+            f"{len(named)} sides and --before or --after, which need two sides; give each side as "
+            "a quoted glob of its runs"
         )
     globs = [[glob] for glob in named]
     if before or after or len(named) < 2:

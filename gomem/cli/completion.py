@@ -21,7 +21,7 @@ def completion(shell: Shell) -> None:
         gomem completion fish > ~/.config/fish/completions/gomem.fish
 
     Args:
-        shell: The shell to teach.
+        shell: The shell.
     """
     from gomem.cli.main import COMMANDS, parser_of
 

@@ -57,12 +57,12 @@ def budgets_in(path: Path) -> dict[str, Budget]:
     budgets = table.get(TABLE, {})
     if not isinstance(budgets, dict):
         wanted = f'wanted [{TABLE}] and rss = "+10%" below'
-        raise CaptureError(text("{}: {} is no table; {}", named, TABLE, wanted))
+        raise CaptureError(text("{}: {} is not a table; {}", named, TABLE, wanted))
     found = {}
     for metric, size in budgets.items():
         if not isinstance(size, str):
             wanted = 'wanted one such as "+10%"'
-            raise CaptureError(text("{}: {}: not a text; {}", named, Metric(metric), wanted))
+            raise CaptureError(text("{}: {}: not a string; {}", named, Metric(metric), wanted))
         try:
             found[metric] = budget_of(metric, size)
         except CaptureError as error:

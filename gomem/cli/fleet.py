@@ -34,7 +34,7 @@ def fleet(
     where: Annotated[list[str] | None, typer.Argument(metavar="WHERE…")] = None,
     *,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder of the dataset and its page.")
+        Path | None, typer.Option("-o", "--output", help="Folder for the dataset and its page.")
     ] = None,
     labels: str = "",
     label_table: Path | None = None,
@@ -54,7 +54,7 @@ def fleet(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Read many captures and say which instances are unlike the others.
+    """Read many captures, and show which instances are unlike the others.
 
     Each capture is read and diagnosed on its own. -o names a folder for fleet.html and for a
     dataset of Parquet files. A later run adds to the dataset and skips captures that it already
@@ -75,7 +75,7 @@ def fleet(
         labels: How paths name captures: {service}, {pod}, {build} and {time}, as in
             {service}/{pod}/{time}.
         label_table: A CSV with a column capture, and any of instance, service, build, time.
-        engine: local is processes of this machine; dask is a cluster.
+        engine: local for processes on this machine, dask for a cluster.
         workers: Worker processes on this machine; default: one per CPU.
         scheduler: Address of dask's scheduler, such as tcp://10.0.0.1:8786.
         output_format: Default: fleet.html in the folder of -o, and a summary here.
@@ -111,7 +111,7 @@ def fleet(
         _write_reports(found, hidden)
     _write(found, page, output_format, hidden)
     if redact and output is not None:
-        tell(text("{}: its dataset keeps all names; share {} alone", file_part(output), PAGE))
+        tell(text("{}: the dataset keeps all names; share only {}", file_part(output), PAGE))
 
 
 def _write(fleet: Fleet, page: Path | None, chosen: Format | None, hidden: Hidden) -> None:

@@ -101,4 +101,4 @@ def _write(server: Endpoints, query: Query, folder: Path) -> None:
     for what in missing[:TOLD_MISSING]:
         tell(what)
     if len(missing) > TOLD_MISSING:
-        tell(f"and {len(missing) - TOLD_MISSING} more profiles could not be had")
+        tell(f"and {len(missing) - TOLD_MISSING} more profiles could not be fetched")

@@ -89,7 +89,7 @@ def _logs(artefact: Path) -> Iterator[tuple[GcLog, pd.DataFrame, int]]:
         events += len(cycles) + len(log.scavenges) + len(log.pacer)
         last = cycles.tail(1) if len(cycles) else last
     if not events:
-        what = "{}: no line of the collector; wanted a GODEBUG=gctrace=1 log"
+        what = "{}: no gctrace line; wanted a GODEBUG=gctrace=1 log"
         raise CaptureError(text(what, File(artefact)))
 
 

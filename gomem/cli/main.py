@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from gomem.text import Text
 
 COMMANDS = {
-    "report": "Say where the memory of a Go process went.",
+    "report": "Show where the memory of a Go process went.",
     "compare": "Compare two captures or benchmark files.",
-    "fleet": "Say which of many instances are unlike the others.",
-    "matrix": "Say which build of a program is the first that differs.",
+    "fleet": "Show which of many instances are unlike the others.",
+    "matrix": "Show the first build of a program that differs.",
     "top": "Show the functions that allocate most in a profile.",
     "rss": "Write RSS as one pprof profile: heap, stacks, C, files.",
     "table": "Print an artefact as a table.",
     "capture": "Collect a capture from a running process.",
     "inspect": "List what is in a capture: kinds, moments, damage.",
-    "retain": "Say who keeps the heap, by a heap dump.",
-    "what-if": "Say what another GOGC or GOMEMLIMIT would do.",
+    "retain": "Show who keeps the heap, by a heap dump.",
+    "what-if": "Predict the effect of another GOGC or GOMEMLIMIT.",
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
-    "explain": "Say what a field, a finding or a word means.",
-    "schema": "Print the JSON Schema of what a command writes.",
-    "completion": "Print what makes a shell complete commands and options.",
+    "explain": "Explain a field, a finding or a word.",
+    "schema": "Print the JSON Schema of a command's output.",
+    "completion": "Print a script for shell completion.",
 }
 _NOT_ONE_OF = re.compile("'([^']*)' is not one of (.*)")  # typer's message
 _ARGUMENT = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)  # in a docstring
@@ -68,7 +68,7 @@ Exit codes:
   0    Done.
   1    Done, and --fail-on was met.
   2    Wrong usage, nothing readable, or an output that cannot be written.
-  70   A fault of gomem's own; GOMEM_DEBUG=1 shows where.
+  70   A bug in gomem; GOMEM_DEBUG=1 shows where.
   71   Out of memory.
   130  Stopped by Ctrl-C.
 
@@ -142,8 +142,8 @@ def _unforeseen(error: Exception) -> int:
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     what = text("{}{}", type(error).__name__, ": " * bool(str(error))) + Quoted(error)
-    hint = f"the input may be fine; please report this, with what {DEBUG}=1 prints"
-    return _failed(text("this is a fault of gomem's own: {}; {}", what, hint), OWN_FAULT)
+    hint = f"the input might be fine; please report this, with the output of {DEBUG}=1"
+    return _failed(text("this is a bug in gomem: {}; {}", what, hint), OWN_FAULT)
 
 
 def _run(arguments: list[str]) -> int:

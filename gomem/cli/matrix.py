@@ -33,7 +33,7 @@ def matrix(
     redact: Redact = False,
     force: Force = False,
 ) -> None:
-    """Say what each build of a program needs, and which is the first that differs.
+    """Show what each build of a program needs, and the first build that differs.
 
     Captures are runs of the same program under several releases or settings. Each
     row is a build, each column a measurement with its 95 % interval. Each build is compared with

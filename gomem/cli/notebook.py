@@ -78,7 +78,7 @@ def notebook(
         _copy(copy, name, force=force)
         return
     if name is None:
-        raise CaptureError("no notebook named; gomem notebook --list says which there are")
+        raise CaptureError("no notebook named; gomem notebook --list lists all notebooks")
     (_, source), given = _notebooks(name)[name], captures or []
     for path in given:
         if not path.exists():

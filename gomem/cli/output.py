@@ -88,9 +88,9 @@ def input_paths(named: Sequence[Path], *, again: bool = False) -> list[Path]:
     if Path("-") not in named:
         return list(named)
     if again:
-        raise CaptureError("-: a notebook reads its capture again; save it to a file first")
+        raise CaptureError("-: a notebook reads its capture again; save the input to a file first")
     if len(named) > 1:
-        raise CaptureError("-: standard input is a capture of its own; name no file beside it")
+        raise CaptureError("-: standard input is a whole capture; do not name files as well")
     return [STANDARD_INPUT]
 
 
@@ -113,11 +113,13 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
         from gomem.cli.own_outputs import is_own_output
 
         if not is_own_output(path):
-            why = "exists, and nothing in it says that gomem wrote it; --force overwrites it"
+            why = "exists, and does not say that gomem wrote it; --force overwrites it"
             raise CaptureError(text("{}: {}", named, why))
     if not path.parent.is_dir():
         folder = Quoted(readable_name(str(path.parent)))
-        raise CaptureError(text("{}: there is no folder {}; create it first", named, folder))
+        raise CaptureError(
+            text("{}: there is no folder {}; create the folder first", named, folder)
+        )
 
 
 def is_device(path: Path) -> bool:

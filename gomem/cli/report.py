@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Side: TypeAlias = Path | list[Path] | None  # a path, several files of one moment, or nothing
 
 NAME_OF_DEMO = "demo"  # of the page
-MORE = "The page has the rest, and so does --full."
+MORE = "The page and --full show the rest."
 
 
 # Values of `--format`. Without it: a summary on the terminal and HTML in a file.
@@ -160,7 +160,7 @@ def _groups(captures: list[Path], *, demo: bool, redact: bool) -> list[list[Path
     """
     if demo:
         if captures:
-            raise CaptureError("--demo brings its own capture; leave out the other")
+            raise CaptureError("--demo has its own capture; leave out the other")
         return [[recorded(DEMO)]]
     if not captures:
         raise CaptureError(
@@ -169,7 +169,9 @@ def _groups(captures: list[Path], *, demo: bool, redact: bool) -> list[list[Path
     if running := running_named(captures):
         if len(running) < len(captures):
             both = text("{}: a running process beside captures", Quoted(running[0]))
-            raise CaptureError(text("{}; wanted one or the other, or --baseline CAPTURE", both))
+            raise CaptureError(
+                text("{}; give either a process or captures, or use --baseline CAPTURE", both)
+            )
         return [[captured_now(running, redact=redact)]]
     for path in captures:
         if not path.exists():

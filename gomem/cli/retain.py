@@ -45,11 +45,11 @@ def retain(
     redact: Redact = False,
     force: Force = False,
 ) -> None:
-    """Say who keeps the heap, by a heap dump of runtime/debug.WriteHeapDump.
+    """Show who keeps the heap, by a heap dump of runtime/debug.WriteHeapDump.
 
     For each variable, and for the goroutines of each function: the bytes that would become garbage
-    without it, who allocated them, and the path to where they fan out. Of a capture with several
-    dumps, also which of them grew. Variables are named by the symbols in the capture, or by those
+    without it, who allocated them, and the path to where they fan out. For a capture with several
+    dumps, also which keepers grew. Variables are named by the symbols in the capture, or by those
     of the executable. HTML goes to a file named after the capture, everything else to standard
     output, unless -o names a file.
 
@@ -68,7 +68,7 @@ def retain(
     from gomem.views.share import Hidden, share
 
     if executable is not None and symbols is not None:
-        raise CaptureError("--executable and --symbols: both name variables; wanted one of them")
+        raise CaptureError("--executable and --symbols: both name variables; give one of the two")
     chosen = chosen_format(output, output_format, ENDINGS) or Format.text
     target = output
     if output is None and chosen is Format.html:

@@ -57,8 +57,8 @@ def rss(
 
     Args:
         captures: A folder, an archive, or files of one moment.
-        moment: The snapshot. Default: the last that says how large RSS is.
-        base_moment: Subtract this snapshot: what RSS grew by since.
+        moment: The snapshot. Default: the last with RSS.
+        base_moment: Subtract this snapshot, to show the growth of RSS since.
     """
     from gomem.capture.load import load
     from gomem.diagnosis.diagnosis import diagnose
@@ -91,8 +91,8 @@ def rendered(
 
     if diagnosis.baseline is not None:
         raise CaptureError(
-            "a profile of RSS is of one capture; write one of each, then: "
-            "go tool pprof -diff_base baseline.rss.pb.gz capture.rss.pb.gz"
+            "an RSS profile covers one capture; write a profile of each, then: go tool pprof "
+            "-diff_base baseline.rss.pb.gz capture.rss.pb.gz"
         )
     profile = diagnosis.facts.rss_profile(moment)
     if base is not None:

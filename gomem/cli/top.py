@@ -79,19 +79,19 @@ def top(
     Args:
         profiles: Profiles; several are added up.
         sample_type: One of the profile's sample types, such as alloc_space.
-        granularity: What a row stands for.
-        cum: Order by cum rather than by flat.
+        granularity: What a row is.
+        cum: Order by cum, not by flat.
         base: Subtract this earlier profile of the same process.
         diff_base: Subtract this profile; shares are relative to it.
         normalize: Scale to the base's total first.
         focus: Only stacks with a matching frame.
-        ignore: Only stacks without one.
+        ignore: Only stacks without a matching frame.
         hide: Leave out matching frames.
         show: Only matching frames.
         show_from: Nothing above a matching frame.
         prune_from: Nothing below a matching frame.
         tagfocus: Only samples with a matching label.
-        tagignore: Only samples without one.
+        tagignore: Only samples without a matching label.
         noinlines: Count inlined calls as part of their callers.
         tree: Show callers and callees of each row.
         peek: Show callers and callees of matching rows.

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from gomem.inputs.gobench.table import Bench
 
 DRIFT = (
-    "timings also depend on the machine's load; interleave the runs of the two sides to cancel this"
+    "timings also depend on the load of the machine; interleave the runs of the two sides to "
+    "cancel it"
 )
 
 

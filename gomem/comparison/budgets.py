@@ -43,18 +43,20 @@ if TYPE_CHECKING:
 MET, BROKEN, CANNOT_TELL = "met", "broken", "?"
 STATES = (MET, BROKEN, CANNOT_TELL)
 BUDGETS = (
-    Column("budget", "str", "", "As it was set, such as rss=+10%.", Metric),
-    Column("name", "str", "", "The metric that it is on.", Metric),
+    Column("budget", "str", "", "The budget as it was set, such as rss=+10%.", Metric),
+    Column("name", "str", "", "The metric of the budget.", Metric),
     Column("unit", "str", "", "The metric's unit, a base unit.", Unit),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("after_n", "int64", "count", "Measurements after."),
-    Column("before", "Float64", "", "Their median before, in the unit."),
-    Column("after", "Float64", "", "Their median after, in the unit."),
+    Column("before", "Float64", "", "Median before, in the unit."),
+    Column("after", "Float64", "", "Median after, in the unit."),
     Column("allowed", "Float64", "", "The worst median after that the budget allows."),
-    Column("change", "Float64", "fraction", "After less before, over before; missing from 0."),
-    Column("p_value", "Float64", "fraction", "That it lies beyond what is allowed by chance."),
-    Column("state", "str", "", "met, broken, or ? where the runs cannot decide.", Words),
-    Column("note", "str", "", "Why the runs cannot decide, and what could; else empty.", Words),
+    Column("change", "Float64", "fraction", "Relative change from before; missing from 0."),
+    Column("p_value", "Float64", "fraction", "p-value of the excess over the allowed change."),
+    Column("state", "str", "", "met, broken, or ? if the runs cannot decide.", Words),
+    Column(
+        "note", "str", "", "Why the runs cannot decide, and how many runs could; else empty.", Words
+    ),
 )
 # Short names; a budget also accepts a metric's own name and a unit.
 SHORT = {
@@ -219,7 +221,7 @@ def _state(
         return MET, p, ""
     if p is not None and p <= ALPHA:
         return BROKEN, p, ""
-    return CANNOT_TELL, p, f"exceeded, but it might be noise{_more(allowed, after)}"
+    return CANNOT_TELL, p, f"exceeded, but the excess might be noise{_more(allowed, after)}"
 
 
 def _of_few(

@@ -55,18 +55,23 @@ BUILD_METRICS = (
     _COLUMN["name"],
     _COLUMN["unit"],
     _COLUMN["layer"],
-    Column("build", "str", "", "Which of those compared; the baseline's row comes first.", Build),
+    Column("build", "str", "", "The build; the row of the baseline comes first.", Build),
     Column("n", "int64", "count", "Measurements."),
-    Column("median", "Float64", "", "Their median, in the unit."),
-    Column("low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
-    Column("high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("median", "Float64", "", "Median, in the unit."),
+    Column("low", "Float64", "", "Lower end of its 95 % interval; missing with too few values."),
+    Column("high", "Float64", "", "Upper end of its 95 % interval; missing with too few values."),
     Column("baseline_n", "int64", "count", "Measurements of the baseline."),
-    Column("baseline_median", "Float64", "", "Their median, in the unit."),
-    Column("difference", "Float64", "", "Median less the baseline's; missing for itself."),
-    Column("change", "Float64", "fraction", "Difference over the baseline's median."),
+    Column("baseline_median", "Float64", "", "Median, in the unit."),
+    Column(
+        "difference", "Float64", "", "Median minus that of the baseline; missing for the baseline."
+    ),
+    Column("change", "Float64", "fraction", "Difference divided by the median of the baseline."),
     _COLUMN["p_value"],
     Column(
-        "p_adjusted", "Float64", "fraction", "The same, corrected for all of all builds (Holm)."
+        "p_adjusted",
+        "Float64",
+        "fraction",
+        "The same p, corrected for all comparisons of all builds (Holm).",
     ),
     _COLUMN["better"],
     Column(

@@ -30,7 +30,8 @@ COMPARED_CAUSES = (
         "state",
         "str",
         "",
-        "new, gone, same: on both sides; not comparable: the other side could not have shown it.",
+        "new; gone; same, for both sides; not comparable, if the other side could not have "
+        "shown it.",
         Words,
     ),
     Column("severity", "str", "", "Severity; before, if the finding is gone.", Words),
@@ -39,7 +40,7 @@ COMPARED_CAUSES = (
         "note",
         "object",
         "",
-        "What the other side would have needed; empty if it is comparable.",
+        "Evidence that the other side lacks; empty if comparable.",
         Text,
     ),
 )
@@ -105,7 +106,7 @@ def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> Text:
 def _lack(named: str, required: int, available: int) -> str:
     if not available:
         return f"no {named}"
-    return f"{named} at {available} of the {required} snapshots that are required"
+    return f"{named} at {available} of {required} required snapshots"
 
 
 def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:

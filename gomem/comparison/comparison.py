@@ -117,7 +117,7 @@ def compare(
             margin=margin,
         )
     names = (CaptureName(run.capture.name) for run in (*old_captures, *new_captures))
-    what = "not a benchmark file, but the other side is one; compare like with like"
+    what = "not a benchmark file, but the other side is; compare like with like"
     raise CaptureError(text("{}: {}", joined(", ", names), what))
 
 

@@ -3,7 +3,7 @@
 Settings that differ come first, because they explain more than any line of code. One sentence then
 gives the improvement and its cost. It always mentions a rise in RSS of more than 10 %. An
 improvement with a cost of 20 % or more makes the verdict "mixed", even with one run per side, where
-normal variation of the heap could also explain the cost.
+normal variation of the heap could explain the cost.
 
 With one capture per side there is no p-value. `gomem.comparison.direction` covers that case.
 """
@@ -100,7 +100,7 @@ def _said(parts: Sequence[_Part], numbers: Sequence[Quantity]) -> list[str]:
 def _trade(numbers: Sequence[Quantity]) -> str:
     """The gain and its cost: `GC CPU fell from 31.8 % to 10.5 % for 245 MiB more RSS`.
 
-    Empty if there is no gain, or no cost.
+    Empty without a gain or without a cost.
     """
     gains = [number for number in numbers if number.verdict == BETTER]
     costs = [
@@ -217,7 +217,7 @@ def _findings(comparison: Comparison) -> _Part | None:
 def _not_comparable(comparison: Comparison) -> list[str]:
     """Warnings of one side for which the other side has no evidence."""
     codes = ", ".join(_warnings(comparison, NOT_COMPARABLE))
-    said = f"Not compared, because only one side has files for it: {codes}."
+    said = f"Not comparable, because only one side has the files: {codes}."
     return [said] if codes else []
 
 

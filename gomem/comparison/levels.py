@@ -85,7 +85,7 @@ def too_little(before: Side, after: Side) -> dict[str, str]:
         collections = [[log.cost.steady_cycles for log in side] for side in logs]
     if enough_collections(*collections, by_counters=is_counted):
         return {}
-    return {GC_CPU: f"fewer than {MIN_COLLECTIONS} GCs are too few to measure their cost"}
+    return {GC_CPU: f"fewer than {MIN_COLLECTIONS} GCs are too few to measure the cost of GC"}
 
 
 def enough_collections(before: list[int], after: list[int], *, by_counters: bool) -> bool:
@@ -106,20 +106,20 @@ def level_notes(before: Side, after: Side) -> Iterator[str]:
     for side in sides:
         for diagnosis, span in zip(side.captures, side.spans, strict=True):
             if reason := span.not_covered_by(diagnosis.collector):
-                yield text("{}: the GC log {}; it is not compared", side.word, reason)
+                yield text("{} side: the GC log is not compared: it {}", side.word, reason)
     for side in sides:
         runs = (sum(len(test.runs) for test in run.capture.loads.values()) for run in side.captures)
         if count := next((count for count in runs if count > 1), 0):
             tests = f"{count} load tests in a capture"
-            yield f"{side.word}: {tests}; one is needed, so none is compared"
+            yield f"{side.word} side: {tests}; no load test is compared, because one is needed"
         if side.first != side.last and any(map(load_of, side.captures)):
             ends = MomentName(side.first), MomentName(side.last)
-            said = "{}: costs per request cover the time between {} and {}"
+            said = "{} side: costs per request cover the time between {} and {}"
             yield text(said, side.word, *ends)
     tools = [{name for run in side.captures for name in _load_tools(run)} for side in sides]
     if all(tools) and tools[0] != tools[1]:
         old, new = (", ".join(sorted(map(str, names))) for names in tools)
-        yield f"the load was made by {old} before, by {new} after"
+        yield f"the load generator is {old} before, and {new} after"
 
 
 def _load_tools(diagnosis: Diagnosis) -> Iterator[str]:

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[str, str]]
 
 MOMENTS = (
-    Column("before", "str", "", "Moment of the capture before.", MomentName),
-    Column("after", "str", "", "Moment of the capture after that it is compared with.", MomentName),
+    Column("before", "str", "", "Snapshot of the side before.", MomentName),
+    Column("after", "str", "", "Snapshot of the side after.", MomentName),
     Column("before_rss_bytes", "Int64", "B", "RSS before."),
     Column("after_rss_bytes", "Int64", "B", "RSS after."),
-    Column("change_bytes", "Int64", "B", "RSS after less before."),
-    Column("of_metrics", "bool", "", "Whether the metrics of memory are of this pair."),
-    Column("of_sites", "bool", "", "Whether the allocation sites are of this pair."),
+    Column("change_bytes", "Int64", "B", "RSS after minus before."),
+    Column("of_metrics", "bool", "", "Whether the memory metrics are from this pair."),
+    Column("of_sites", "bool", "", "Whether the allocation sites are from this pair."),
 )
 LEDGER = (
-    Column("before_moment", "str", "", "Moment of the capture before.", MomentName),
-    Column("after_moment", "str", "", "Moment of the capture after.", MomentName),
+    Column("before_moment", "str", "", "Snapshot of the side before.", MomentName),
+    Column("after_moment", "str", "", "Snapshot of the side after.", MomentName),
     Column("part", "str", "", "Part of resident memory.", Words),
-    Column("before", "Int64", "B", "Its bytes before; missing if the capture cannot say."),
-    Column("after", "Int64", "B", "Its bytes after; missing if the capture cannot say."),
-    Column("change", "Int64", "B", "After less before."),
+    Column("before", "Int64", "B", "Bytes before; missing if unknown."),
+    Column("after", "Int64", "B", "Bytes after; missing if unknown."),
+    Column("change", "Int64", "B", "After minus before."),
 )
 GROUPS = (
     *LEDGER[:2],
@@ -45,10 +45,10 @@ GROUPS = (
         "group",
         "str",
         "",
-        "Whose memory it is: a group, or several that a side cannot divide.",
+        "Owner of the memory: a group, or several groups that a side cannot separate.",
         Words,
     ),
-    Column("name", "str", "", "Its name in sentences.", Words),
+    Column("name", "str", "", "Name of the owner in sentences.", Words),
     *LEDGER[3:],
     *(
         Column(f"{what}_{end}", "Int64", "B", f"{words}, at {most}, by the account.")

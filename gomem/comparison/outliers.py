@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 OUTLIERS = (
     Column("build", "str", "", "The build that differs from the others.", Build),
-    Column("name", "str", "", "In what.", Metric),
+    Column("name", "str", "", "The metric.", Metric),
     Column("unit", "str", "", "Unit of the values, a base unit.", Unit),
-    Column("value", "float64", "", "Its median."),
-    Column("typical", "float64", "", "The median of the others."),
-    Column("distance", "float64", "ratio", "How far apart, in spreads of the others."),
+    Column("value", "float64", "", "Median of the build."),
+    Column("typical", "float64", "", "Median of the other builds."),
+    Column("distance", "float64", "ratio", "Distance between the two, in spreads of the others."),
 )
 JUDGED = ("memory", "collector")  # layers with one value per run
 

@@ -55,7 +55,7 @@ def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
     if binaries is not None:
         return binaries
     if few >= MIN_FUNCTIONS and not old & new:
-        return "These are different programs: they share no function of package main."
+        return "The two sides are different programs: they share no function of package main."
     return ""
 
 
@@ -72,7 +72,7 @@ def _apart(
     if {_VERSION.sub("", name) for name in old} & {_VERSION.sub("", name) for name in new}:
         return ""
     sides = (joined(", ", map(Program, sorted(side))) for side in (old, new))
-    said = "These are different programs, by their {}: {} before, {} after."
+    said = "The two sides are different programs, by their {}: {} before, {} after."
     return text(said, words, *sides)
 
 

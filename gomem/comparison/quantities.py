@@ -116,7 +116,7 @@ def _reason(change: Change | None, *, are_medians: bool) -> str:
 def _heap(row: dict[str, Any]) -> Quantity:
     verdict = _verdict(row)
     clause = _moved("the heap in use", row, _sizes(row), is_noisy=verdict == NO_CLAIM)
-    sentence = f"{capital(clause)}; RSS is not on both sides."
+    sentence = f"{capital(clause)}; RSS is not known on both sides."
     price = _price(row, "heap in use")
     return Quantity(HEAP, _of_metric(verdict), clause, sentence, _rise(row), price)
 

@@ -73,24 +73,42 @@ METRICS = (
     Column("unit", "str", "", "Unit of the medians, a base unit.", Unit),
     Column("layer", "str", "", "Its subject: benchmark, memory, collector, load.", Words),
     Column("before_n", "int64", "count", "Measurements before."),
-    Column("before_median", "Float64", "", "Their median, in the unit."),
-    Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
-    Column("before_high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("before_median", "Float64", "", "Median, in the unit."),
+    Column(
+        "before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few values."
+    ),
+    Column(
+        "before_high", "Float64", "", "Upper end of its 95 % interval; missing with too few values."
+    ),
     Column("after_n", "int64", "count", "Measurements after."),
-    Column("after_median", "Float64", "", "Their median, in the unit."),
-    Column("after_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
-    Column("after_high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
-    Column("difference", "Float64", "", "Median after less median before, in the unit."),
-    Column("change", "Float64", "fraction", "Difference over median before; missing from 0."),
+    Column("after_median", "Float64", "", "Median, in the unit."),
+    Column(
+        "after_low", "Float64", "", "Lower end of its 95 % interval; missing with too few values."
+    ),
+    Column(
+        "after_high", "Float64", "", "Upper end of its 95 % interval; missing with too few values."
+    ),
+    Column("difference", "Float64", "", "Median after minus median before, in the unit."),
+    Column(
+        "change", "Float64", "fraction", "Difference divided by the median before; missing from 0."
+    ),
     Column("p_value", "Float64", "fraction", "Two-sided Mann-Whitney test, of this metric alone."),
-    Column("p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons (Holm)."),
-    Column("better", "str", "", "lower or higher; missing if neither is better.", Words),
+    Column(
+        "p_adjusted", "Float64", "fraction", "The same p, corrected for all comparisons (Holm)."
+    ),
+    Column(
+        "better",
+        "str",
+        "",
+        "Better direction: lower or higher; missing if neither is better.",
+        Words,
+    ),
     Column(
         "verdict",
         "str",
         "",
-        "better, worse, changed; same where it is beyond noise, but smaller than matters; ~ where "
-        "it may be noise; ? where too few values can tell.",
+        "better, worse or changed; same if beyond noise, but too small to matter; ~ if it might "
+        "be noise; ? with too few values.",
         Words,
     ),
     Column(
@@ -100,8 +118,8 @@ METRICS = (
         "Shown to be equivalent, or no worse, within the margin, or ?; missing without a margin.",
         Words,
     ),
-    Column("p_no_worse", "Float64", "fraction", "That it is worse by more than the margin."),
-    Column("note", "str", "", "What to know before trusting the row; else empty.", Words),
+    Column("p_no_worse", "Float64", "fraction", "p-value of being worse by more than the margin."),
+    Column("note", "str", "", "A caveat on the row; else empty.", Words),
 )
 SAMPLES = (
     Column("side", "str", "", "before or after.", Words),
@@ -112,12 +130,17 @@ SAMPLES = (
 )
 GEOMEANS = (
     Column("unit", "str", "", "Unit of the means.", Unit),
-    Column("metrics", "int64", "count", "Metrics that both sides have."),
+    Column("metrics", "int64", "count", "Number of metrics that both sides have."),
     Column(
-        "before", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."
+        "before",
+        "Float64",
+        "",
+        "Geometric mean of the medians; missing if a median is not above 0.",
     ),
-    Column("after", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."),
-    Column("change", "Float64", "fraction", "Geometric mean of the ratios, less 1."),
+    Column(
+        "after", "Float64", "", "Geometric mean of the medians; missing if a median is not above 0."
+    ),
+    Column("change", "Float64", "fraction", "Geometric mean of the ratios, minus 1."),
 )
 
 
@@ -130,7 +153,7 @@ class Judgement:
     details: tuple[str, ...] = ()  # sentences: the cost, new and resolved causes, the basis
 
 
-NOTHING_MEASURED = Judgement(TOO_FEW, "Nothing was measured on both sides.")
+NOTHING_MEASURED = Judgement(TOO_FEW, "No metric was measured on both sides.")
 
 
 @dataclass(frozen=True)
@@ -332,15 +355,14 @@ class _Sample:
     def _notes(self, p_value: float | None, p_adjusted: float | None, family: int) -> Iterator[str]:
         counts = len(self.before), len(self.after)
         if self.declared_exact and not self.exact:
-            yield "declared exact, but the values vary: compared as a sample"
+            yield "declared exact, but the values vary, so they are compared as a sample"
         if not all(counts):
             yield f"only on the {'before' if counts[0] else 'after'} side"
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
-            few = "is" if counts == (1, 1) else "are"
             yield (
-                f"{many} per side {few} not enough to tell a change from noise; that takes at "
-                f"least {MIN_VALUES}"
+                f"{many} per side cannot tell a change from noise; use at least {MIN_VALUES} per "
+                "side"
             )
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
             yield FAMILY_NOTE.format(family)
@@ -381,7 +403,7 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
     old = {sample.name for sample in samples if sample.before}
     new = {sample.name for sample in samples if sample.after}
     if not old & new:
-        yield "no metric is on both sides, so none is compared"
+        yield "no metric is on both sides, so no metric is compared"
     levels = {sample.name for sample in samples if sample.layer in LAYERS[1:-1]}  # notes on rows
     alone = {"before": old - new - levels, "after": new - old - levels}
     for side, names in ((side, sorted(names)) for side, names in alone.items() if names):

@@ -37,9 +37,11 @@ DIFFERING = (
         "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG, MemProfileRate, Go release.",
         Words,
     ),
-    Column("before", "str", "", "As it was set before.", Value),
-    Column("after", "str", "", "As it was set after.", Value),
-    Column("source", "object", "", "Source of the setting, of each side where they differ.", Text),
+    Column("before", "str", "", "Value before.", Value),
+    Column("after", "str", "", "Value after.", Value),
+    Column(
+        "source", "object", "", "Source of the setting; of each side if the sources differ.", Text
+    ),
 )
 GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG = "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"
 MEM_PROFILE_RATE, GO_RELEASE = "MemProfileRate", "Go release"

@@ -41,8 +41,8 @@ MIN_CYCLES = 10  # needed to use the log's clock for the moments; it is off by a
 MIN_RUNS = 2  # per side; with one run each, order cannot be chosen
 IN_TURNS = "the runs of the two sides were interleaved"
 APART = (
-    "all runs of {first} were taken before those of {second}: a drift in between, such as of the "
-    "machine or the load, counts as a change here; interleave the runs of the two sides"
+    "all runs of {first} were taken before those of {second}, so a drift of the machine or the "
+    "load counts as a change; interleave the runs of the two sides"
 )
 
 

@@ -58,8 +58,8 @@ SINCE_START = (
     "the same work"
 )
 SAMPLING_NOTE = (
-    "new, gone, grew and shrank mean a change beyond sampling noise, at 95 % confidence per site: "
-    "expect 5 false positives per 100 unchanged sites; variation from run to run is not included"
+    "new, gone, grew and shrank mean a change beyond sampling noise at 95 % confidence per site "
+    "(5 false positives per 100 unchanged sites), without the variation from run to run"
 )
 RUNS_NOTE = (
     "the values of a site are averaged over the runs of a side; new, gone, grew and shrank mean "
@@ -73,33 +73,36 @@ SAME_GC_NOTE = (
     "in-use sizes are up to two GCs old; the last GC before the profile was number {} on both sides"
 )
 SECONDS_NOTE = (
-    "allocation per second rises when the same work finishes faster; compare per request "
+    "allocation per second rises if the same work finishes faster; compare allocation per request "
     "(--requests)"
 )
 UNPUBLISHED_NOTE = (
-    "what each site allocated between the snapshots is not compared: heap profiles end at the GC "
-    f"before the last, and fewer than {MIN_COLLECTIONS_OF_A_RATE} GCs ran in between"
+    "allocation per site between the snapshots is not compared: heap profiles end at the GC "
+    f"before the last, and fewer than {MIN_COLLECTIONS_OF_A_RATE} GCs ran between the snapshots"
 )
 REQUEST, SECOND = "request", "second"
 PER = (REQUEST, SECOND)
 RATED = ("alloc_space", "alloc_objects")
 SITE_CHANGES = (
-    Column("sample_type", "str", "", "Which of the profile's values, such as inuse_space.", Words),
-    Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.", Words),
+    Column("sample_type", "str", "", "Sample type, such as inuse_space.", Words),
+    Column("unit", "str", "", "Unit as in the profile: bytes or count.", Words),
     *SITES,
-    Column("before_n", "int64", "count", "Profiles before, of a run each; values are their means."),
-    Column("after_n", "int64", "count", "Profiles after."),
+    Column(
+        "before_n", "int64", "count", "Number of profiles before, one per run; values are means."
+    ),
+    Column("after_n", "int64", "count", "Number of profiles after."),
     Column(
         "p_value",
         "Float64",
         "fraction",
-        "Mann-Whitney over the runs; missing with too few, and where sampling alone explains it.",
+        "Mann-Whitney test over the runs; missing with too few runs, or if sampling alone "
+        "explains the change.",
     ),
-    Column("note", "str", "", "Why it is ~ although beyond sampling noise; else empty.", Words),
+    Column("note", "str", "", "Why a change beyond sampling noise is ~; else empty.", Words),
 )
 SITE_RATES = (
     *SITE_CHANGES[:2],
-    Column("per", "str", "", "What the values are of: a request, or a second.", Words),
+    Column("per", "str", "", "Denominator of the values: a request or a second.", Words),
     *SITE_CHANGES[2:],
 )
 
@@ -350,4 +353,4 @@ def _notes(
     }
     for rename in renames:
         if all(rename.applied(name) == name for name in known):
-            yield f"rename {rename}: no function before is called so"
+            yield f"rename {rename}: the before side has no function of that name"

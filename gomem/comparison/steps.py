@@ -15,7 +15,7 @@ from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.diagnosis.diagnosis import Diagnosis
 from gomem.diagnosis.levels import level_rows
 from gomem.inputs.schema import build_rows, dictionary_of, rows_of
-from gomem.text import Text, joined, number, text
+from gomem.text import Count, Text, joined, number, text
 from gomem.units import format_relative, is_unknown, minus
 
 if TYPE_CHECKING:
@@ -60,7 +60,11 @@ def steps_words(compared: pd.DataFrame) -> Text:
     names.sort(key=lambda name: (name not in BEFORE_OTHERS, name != "rss_bytes"))
     said = [_on(name, rows_of(found[found["name"] == name])) for name in names[:MAX_NAMED]]
     more = len(names) - MAX_NAMED
-    rest = text(" {} more quantities differ.", str(more)) if more > 0 else Text()
+    rest = (
+        text(" Also different: {}.", Count(more, "other quantity", "other quantities"))
+        if more > 0
+        else Text()
+    )
     return joined(" ", said) + rest
 
 

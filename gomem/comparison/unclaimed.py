@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 IN_USE, ALLOCATED = "inuse_", "alloc_"
 NO_CHANGE = "~"
 SWINGS = (
-    "what this site has in use varies by as much within one run, so one snapshot per side cannot "
+    "in-use memory of this site varies by as much within one run, so one snapshot per side cannot "
     "show a change"
 )
 STALE = (
-    "not counted as a change: on one side no GC ran since the previous profile, so the in-use "
-    "values of this one are stale"
+    "not counted as a change: on one side no GC ran since the previous profile, so its in-use "
+    "values are stale"
 )
 
 

@@ -1,4 +1,4 @@
-"""How much of each side's run is compared, and which metrics do unequal windows rule out?
+"""The compared part of each side's run, and the metrics that unequal windows rule out.
 
 A window lies between the first and the last snapshot that have a counterpart. With one snapshot, it
 is the log's window. Rates are divided by the window's length, so windows can differ in length.
@@ -35,18 +35,26 @@ GROWING = (*CUMULATIVE, "cycles", "longest_stop_seconds")
 NOT_TOLD = ("difference", "change", "p_value", "p_adjusted", "equivalence", "p_no_worse")
 WINDOWS = (
     Column("side", "str", "", "before or after.", Words),
-    Column("runs", "int64", "count", "Captures of the side."),
+    Column("runs", "int64", "count", "Number of captures of the side."),
     Column(
         "first_moment",
         "str",
         "",
-        "Where the window begins; empty if the log's is meant.",
+        "First snapshot of the window; empty for the window of the log.",
         MomentName,
     ),
-    Column("last_moment", "str", "", "Where it ends; levels are of this moment.", MomentName),
-    Column("seconds", "Float64", "s", "How long it is; the median over the runs."),
-    Column("collections", "Int64", "count", "Collections in it, likewise."),
-    Column("requests", "Float64", "count", "Requests answered in it, likewise."),
+    Column(
+        "last_moment",
+        "str",
+        "",
+        "Last snapshot of the window; levels are from this snapshot.",
+        MomentName,
+    ),
+    Column("seconds", "Float64", "s", "Length of the window; median over the runs."),
+    Column("collections", "Int64", "count", "Collections in the window; median over the runs."),
+    Column(
+        "requests", "Float64", "count", "Requests answered in the window; median over the runs."
+    ),
 )
 
 
@@ -132,8 +140,8 @@ def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, f
         return ""
     each = [f"{format_seconds(begin)} to {format_seconds(end)}" for begin, end in sides]
     return (
-        f"the logs cover different phases: {each[0]} after the start before, {each[1]} after; "
-        "log the same phase"
+        f"the logs cover different phases after the start: {each[0]} before, {each[1]} after; log "
+        "the same phase"
     )
 
 

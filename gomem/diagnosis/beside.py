@@ -38,7 +38,7 @@ def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     peak = int(peaks.iloc[-1])
     if peak < PEAK_RATIO * max(seen):
         return Text()
-    return text("It peaked at {} (VmHWM).", Bytes(peak))
+    return text("RSS peaked at {} (VmHWM).", Bytes(peak))
 
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:
-    """The holder of the live heap in the last heap profile, unless something else names it."""
+    """The holder of the live heap in the last heap profile, unless another sentence names it."""
     profiles = diagnosis.capture.heap_profiles
     if facts is None or facts.rss_bytes is None:
         return ""

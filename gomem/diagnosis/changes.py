@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 NAMED_SHARE = 0.1  # of the total change: smaller parts are not named
 SHIFTED_SHARE = 0.2  # of the total: a shift between parts of an unchanged total
 MIN_MAIN_SHARE = 0.5
-UNKNOWN = Text("RSS is missing on one side, so its change is unknown.")
-UNDIVIDED = Text("; these files do not break it down")
+UNKNOWN = Text("RSS is missing on one side, so the change of RSS is unknown.")
+UNDIVIDED = Text("; these files do not break down the change")
 IN_BASELINE = Text("in the baseline")
 QUANTITY_NAMES = {
     "rss": "RSS",
@@ -44,7 +44,7 @@ QUANTITY_NAMES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Change(Answer):
-    """The change from one moment to another, of one capture or of two; both have a ledger."""
+    """The change from one snapshot to another, of one capture or of two; both have a ledger."""
 
     earlier: MomentFacts  # the earlier moment, or the baseline's
     later: MomentFacts  # the later moment
@@ -59,12 +59,12 @@ class Change(Answer):
 
     @property
     def before(self) -> str:
-        """The earlier moment's name."""
+        """The earlier snapshot's name."""
         return self.earlier.name
 
     @property
     def after(self) -> str:
-        """The later moment's name."""
+        """The later snapshot's name."""
         return self.later.name
 
     @cached_property
@@ -80,7 +80,7 @@ class Change(Answer):
 
     @cached_property
     def mappings(self) -> pd.DataFrame | None:
-        """Mappings matched; None if one side has no smaps."""
+        """The matched mappings; None if one side has no smaps."""
         same_process = None if self.of_baseline is None else not self.of_baseline
         return mappings_between(self.earlier, self.later, same_process=same_process)
 
@@ -100,7 +100,7 @@ class Change(Answer):
 
     @cached_property
     def sentence(self) -> Text:
-        """How the total changed, and which parts explain it."""
+        """How the total changed, and which parts explain the change."""
         if self.ends is None or self.accounts[1] is None:
             return UNKNOWN
         where = IN_BASELINE if self.of_baseline else text("at {}", MomentName(self.before))
@@ -108,7 +108,7 @@ class Change(Answer):
 
     @property
     def between(self) -> Text:
-        """The same sentence without the moments' names, for use beside them."""
+        """The sentence without the names of the snapshots, for use beside the names."""
         return self._said("") if self.ends is not None else UNKNOWN
 
     def _said(self, where: str) -> Text:
@@ -164,7 +164,7 @@ def change_words(
     meanwhile: str = "",
     peak: str = "",
 ) -> Text:
-    """Describe how the total changed between two snapshots, and which parts explain it.
+    """Describe how the total changed between two snapshots, and which parts explain the change.
 
     For the parts see `account.moved`. `moments` names the content of native memory. `before` says
     where the first snapshot was taken, `meanwhile` how long the change took and whether it
@@ -176,7 +176,7 @@ def change_words(
         within = _within(first, last, parts, moments)
         name, now = QUANTITY_NAMES[quantity], Bytes(last.total_bytes)
         if before == IN_BASELINE:
-            same = "{} is about the same as in the baseline: {} then, {} now{}{}"
+            same = "{} is about the same as in the baseline: {} in the baseline, {} now{}{}"
             then = Bytes(first.total_bytes)
             return text(same, name, then, now, peak, within).sentence()
         by = text(" ({})", BytesChange(change)) if change else Text()
@@ -201,7 +201,7 @@ def _reason(
 ) -> Text:
     """The explanation of a change: heap residency, or parts that certainly changed.
 
-    Parts are named that make at least a tenth of the change, largest first.
+    The named parts make at least a tenth of the change; the largest comes first.
     """
     change = last.total_bytes - first.total_bytes
     if len(parts) == 1 and parts[0].groups == ALL:
@@ -213,7 +213,7 @@ def _reason(
 
 
 def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
-    """The change of the retained Go heap, if RSS is not broken down and it explains most of it."""
+    """The change of the retained Go heap, if it explains most of an RSS change."""
     before, after = first.reserved_heap_bytes, last.reserved_heap_bytes
     if before is None or after is None or (after - before) * change <= 0:
         return Text()

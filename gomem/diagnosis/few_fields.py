@@ -57,7 +57,7 @@ SEE_KEPT = text(
 
 
 def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """The heap and its bound on RSS; whether it grew by a fifth; and the next step."""
+    """The heap and its bound on RSS; whether the heap grew by a fifth; and the next step."""
     found = _level(diagnosis.capture)
     if found is None:
         return None
@@ -70,7 +70,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     step = WHAT_NEXT if grew else _next_step(diagnosis, last)
     swings = Text()
     if low is not None:
-        words = "Since its first peak it has moved between {} and {}: the GC frees what is above."
+        words = "Since its first peak it has moved between {} and {}: the GC frees the difference."
         swings = text(words, Bytes(int(low)), Bytes(int(known[level].max())))
     of_level = _of_level(known, level, rounding)
     counts = _of_a_page(diagnosis, last)
@@ -109,7 +109,7 @@ def one_reading(diagnosis: Diagnosis) -> Text:
     has_rss = any(moment.rss_bytes is not None for moment in diagnosis.moments)
     if has_trend or has_rss or len(capture.memstats) != 1:
         return Text()
-    return Text("One reading does not show whether it grows.")
+    return Text("One reading does not show whether memory grows.")
 
 
 def _step_of(capture: Capture, level: str) -> int:
@@ -229,11 +229,11 @@ def _of_idle(last: pd.Series) -> Text:
     if pd.isna(idle):
         return Text()
     if pd.isna(last["HeapReleased"]):
-        words = "{} of the heap is idle; how much of that is returned to the OS, no field says."
+        words = "{} of the heap is idle; no field says how much of that was returned to the OS."
         return text(words, Bytes(int(idle)))
     kept = Bytes(max(int(idle - last["HeapReleased"]), 0))
     return text(
-        "{} of the heap is idle, {} of that not returned to the OS.", Bytes(int(idle)), kept
+        "{} of the heap is idle; {} of that is not returned to the OS.", Bytes(int(idle)), kept
     )
 
 
@@ -241,7 +241,7 @@ def _of_sys(last: pd.Series, capture: Capture) -> Text:
     """The upper bound of Go's own share of RSS."""
     found = _most_of_go(last)
     if found is None and pd.notna(last["HeapSys"]) and pd.isna(last["HeapIdle"]):
-        return text("The heap has {} of the system (HeapSys).", Bytes(int(last["HeapSys"])))
+        return text("The heap has {} from the OS (HeapSys).", Bytes(int(last["HeapSys"])))
     if found is None:
         return Text()
     said = text("At most {} of RSS is Go's heap and runtime ({}).", Bytes(found[0]), found[1])

@@ -39,12 +39,16 @@ FINDINGS = (
     Column("severity", "str", "", "critical, warning or info.", Words),
     Column("confidence", "str", "", "certain, likely or possible.", Words),
     Column(
-        "moment", "str", "", "The last at which it holds; missing of the whole capture.", MomentName
+        "moment",
+        "str",
+        "",
+        "Last snapshot with the finding; missing for the whole capture.",
+        MomentName,
     ),
-    Column("now", "bool", "", "Whether it holds at the last moment."),
-    Column("bytes", "Int64", "B", "Memory that it explains."),
-    Column("cpu_fraction", "float64", "fraction", "CPU that it costs, of what GOMAXPROCS allows."),
-    Column("title", "object", "", "What it says, with its number.", Text),
+    Column("now", "bool", "", "Whether the finding holds at the last snapshot."),
+    Column("bytes", "Int64", "B", "Memory that the finding explains."),
+    Column("cpu_fraction", "float64", "fraction", "CPU cost, as a share of GOMAXPROCS."),
+    Column("title", "object", "", "The finding in words, with its number.", Text),
     Column("next_step", "object", "", "What to do.", Text),
 )
 
@@ -134,7 +138,7 @@ class Scale:
         return _told(kind for kind, path in self.moments[finding.moment].items() if path in cited)
 
     def share(self, finding: Finding) -> float:
-        """The cost: the larger of its shares of memory and of CPU; 0 if both are unknown."""
+        """The cost of a finding: its larger share, of memory or of CPU; 0 if both are unknown."""
         of_memory = (finding.bytes or 0) / self.whole_bytes if self.whole_bytes else 0.0
         return max(of_memory, finding.cpu_fraction or 0.0)
 
@@ -151,7 +155,7 @@ class Scale:
         return known[-1] if fell >= least else None
 
     def is_past(self, finding: Finding) -> bool:
-        """Whether it is resolved, and nothing shows that its memory is still resident."""
+        """Whether the finding is resolved, and nothing shows that its memory is still resident."""
         is_known = bool(self.moments) and self.last in self.rss_bytes
         return self.is_over(finding) and not (is_known and self.given_back_by(finding) is None)
 
@@ -223,9 +227,8 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
     rival = max(rivals, key=lambda rival: rival.bytes or 0)
     has_room = len(Text(finding.title).of(Number)) < MAX_NUMBERS
     size = text("the {} of ", Bytes(rival.bytes)) if has_room else Text()
-    return replace(
-        finding, title=text("{}; partly the same memory as {}{}", finding.title, size, rival.code)
-    )
+    words = "{}; part of this memory is also in {}{}"
+    return replace(finding, title=text(words, finding.title, size, rival.code))
 
 
 CLAIMS = {cause.code: cause.claims for cause in CAUSES if cause.claims}
@@ -285,7 +288,7 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
 
 
 def _peak_words(title: str, peak: Finding) -> Text:
-    """When it peaked, and the peak's size if the title has room for a number."""
+    """The snapshot of the peak, and the size if the title has room for a number."""
     at = MomentName(peak.moment or "")
     if len(Text(title).of(Number)) >= MAX_NUMBERS:
         return text(" (peak at {})", at)
@@ -295,7 +298,7 @@ def _peak_words(title: str, peak: Finding) -> Text:
 def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
     """Put a resolved finding in the past tense, with its peak.
 
-    It becomes a note if it never was a large part of RSS.
+    The finding becomes a note if its memory was never a large part of RSS.
     """
     was, last = PAST[finding.code], MomentName(scale.last)
     if not was or not peak.bytes:
@@ -324,9 +327,9 @@ MAX_NUMBERS = 3  # per title
 _EARLIER_TITLE = "{} (at {}; unknown at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _RELEASED = "; released before {}"
-_PASSED = "; at {} it is too small to report"  # of a larger whole, it can be as many bytes
+_PASSED = "; at {} the rest is too small to report"  # of a larger whole, it can be as many bytes
 _WAS_RELEASED = "this memory was released before"
-_NOT_SIGNIFICANT = "it is too small to report at"
+_NOT_SIGNIFICANT = "the rest is too small to report at"
 _NOTHING_NOW = (
     "Nothing to do: {} {}. If the peak matters for a memory limit or for cost, see what ran "
     "before {}."

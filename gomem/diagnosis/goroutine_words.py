@@ -28,15 +28,17 @@ NAMED_STATES = 3
 NAMED_CYCLE = 2  # functions
 # goroutines: the minimum to mention, and the ratio to those alive
 MANY_STARTED, STARTED_RATIO = 1_000_000, 100
-_THE_WHOLE_DUMP = text("Count how many wait there, and whether they grow: {}.", TAKE_GOROUTINES)
+_THE_WHOLE_DUMP = text(
+    "Count the goroutines that wait there, and see whether the number grows: {}.", TAKE_GOROUTINES
+)
 NO_BYTES = text(
     "See what retains memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
 )
 _BUILD_LESS = text(
-    "Build where there is more memory, or one package at a time: {}.",
+    "Build on a machine with more memory, or one package at a time: {}.",
     Command("go build -p 1 ./..."),
 )
-_END_RECURSION = Text("Find what should end the recursion: the frames that repeat are its cycle.")
+_END_RECURSION = Text("Find what should end the recursion: the repeating frames are the cycle.")
 _CHECK_LENGTH = Text(
     "Find where the length of that object comes from, and limit it: a length that was read from "
     "input, or a buffer that takes a whole file."
@@ -49,7 +51,7 @@ ANYTHING = text(
 CONNECTIONS = {
     "net/http.(*connReader).": "A server waits there for the next request of a client.",
     "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
-    "net/http.(*persistConn).": "Each is of a connection of an HTTP client, in use or idle.",
+    "net/http.(*persistConn).": "Each serves a connection of an HTTP client, in use or idle.",
 }
 PARKED = frozenset({"runtime.gopark", "runtime.goparkunlock", "runtime.park"})
 RUNS_TESTS = "testing.(*M).Run"
@@ -66,13 +68,18 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     state = _state_of(largest, last)
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
     if where in PARKED and is_unknown(largest["state"]):
-        words = "{}; the stacks end where the runtime parks them ({}), so none says where it waits."
+        words = (
+            "{}; the stacks end where the runtime parks goroutines ({}), so no stack says where a "
+            "goroutine waits."
+        )
         return text(words, _how_many(diagnosis, last), Function(where)), False, WHERE_THEY_WAIT
     if not where and not is_unknown(largest["state"]):
         said = joined(" ", filter(None, (_crash_words(diagnosis), _states_alone(last))))
         return said, False, NO_BYTES
     if not where and _has_lost_lines(diagnosis, last):
-        words = "{}; the frames of {} could not be read, so where they wait is unknown."
+        words = (
+            "{}; the frames of {} could not be read, so it is unknown where these goroutines wait."
+        )
         return text(words, _how_many(diagnosis, last), there), False, WHERE_THEY_WAIT
     is_alone = there.value == 1
     standing = ("is", "are") if largest["state"] in AT_WORK else ("waits", "wait")
@@ -166,7 +173,7 @@ def _states_alone(counted: GoroutineCount) -> Text:
     longest = counted.frame["wait_seconds"].max()
     wait = Text() if is_unknown(longest) else text("; the longest wait is {}", Age(longest))
     count = Count(counted.goroutines, "goroutine")
-    return text("{}: {}{}. No stack shows where.", count, states, wait)
+    return text("{}: {}{}. No stack shows where they wait.", count, states, wait)
 
 
 def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -204,10 +211,10 @@ def _leak_test_words(diagnosis: Diagnosis) -> Text:
     name = next(filter(None, (dump.leak_test for dump in _dumps(diagnosis))), "")
     if not name:
         return Text()
-    said = text("{} found them still there as the test ended: it calls them leaked.", name)
+    said = text("{} found these goroutines at the end of the test, and calls them leaked.", name)
     stacks = (stack for dump in _dumps(diagnosis) for stack in dump.goroutines["stack"])
     own = any(RUNS_TESTS in stack.split(";") for stack in stacks)
-    words = "{} The one in {} runs the tests themselves, and is no leak."
+    words = "{} The goroutine in {} runs the tests, and is no leak."
     return text(words, said, Function(RUNS_TESTS)) if own else said
 
 
@@ -216,7 +223,7 @@ def _started_words(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
     highest = max((dump.highest or 0 for dump in _dumps(diagnosis)), default=0)
     if highest < max(MANY_STARTED, STARTED_RATIO * counted.goroutines):
         return Text()
-    words = "The highest number of a goroutine is {}: about so many have been started so far."
+    words = "The highest goroutine ID is {}: about so many goroutines have been started."
     return text(words, Count(highest))
 
 
@@ -228,12 +235,12 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
     if crash.why == STACK_OVERFLOW:
         return _overflow_words(diagnosis, crash)
     if crash.why == DEADLOCK:
-        return Text("The runtime declared a deadlock: no goroutine could run any more.")
+        return Text("The runtime reported a deadlock: no goroutine could run any more.")
     asked = asked_words(crash)
     if crash.why == ALLOCATING:
         return text("The goroutine that is running was {}.", asked)
     if crash.building:
-        words = "The Go compiler ran out of memory{} as it built {}: no program of yours ran."
+        words = "The Go compiler ran out of memory{} while it built {}; your program did not run."
         return text(words, text(", {}", asked) if asked else "", Quoted(crash.building))
     said = text("The program ran out of memory{}.", text(", {}", asked) if asked else "")
     return text("{} {}.", said, AT_COMMIT_LIMIT) if crash.is_at_commit_limit else said
@@ -259,7 +266,7 @@ def _overflow_words(diagnosis: Diagnosis, crash: Crash) -> Text:
         named = joined(" and ", map(Function, again))
         verb = "call each other" if again[1:] else "calls itself"
         cycle = text("{} {} without end, or too deep", named, verb)
-    words = "A goroutine's stack reached its limit{}: {}. That is no leak of the heap."
+    words = "The stack of a goroutine reached its limit{}: {}. This is not a heap leak."
     return text(words, limit, cycle)
 
 
@@ -292,7 +299,10 @@ def by_count_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     counts = [count for count in diagnosis.facts.goroutine_counts if count.moment in alone]
     if not counts or len(alone) != len(diagnosis.capture.profiles):
         return None
-    sentence = "{}, by the first line of the profile. Without the rest, where they wait is unknown."
+    sentence = (
+        "{}, by the first line of the profile. The other lines would show where the goroutines "
+        "wait."
+    )
     return text(sentence, Count(counts[-1].goroutines, "goroutine")), False, WHERE_THEY_WAIT
 
 

@@ -50,7 +50,7 @@ SMAPS_TOO = text(
     "Collect smaps and MemStats at the same time to see what is in RSS: {}.", TAKE_SMAPS
 )
 CONTAINER_NEXT = text("See how much of that is Go's: {}.", CAPTURE_ONCE)
-IF_GO_NEXT = text("If it is a Go program, see how much of that is Go's: {}.", CAPTURE_ONCE)
+IF_GO_NEXT = text("If this is a Go program, see how much of that is Go's: {}.", CAPTURE_ONCE)
 
 
 def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
@@ -101,13 +101,11 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
             words = ", {} of {}, which all containers show as limit: likely the machine's memory"
         of = text(words, share, Bytes(listed.limit_bytes))
     size, at = Bytes(listed.working_set_bytes), at_moment(diagnosis, facts)
-    words = (
-        "The working set is {}{} ({}){}. It is RSS, active page cache and kernel memory together."
-    )
+    words = "The working set is {}{} ({}){}: RSS, active page cache and kernel memory together."
     if listed.tool == OLD_DOCKER:
         words = (
-            "The container uses {}{} ({}){}. That is the cgroup's whole usage, as docker's CLI "
-            "counted it before 17.06: with all page cache, of which later ones leave out "
+            "The container uses {}{} ({}){}. This is the whole usage of the cgroup, with all page "
+            "cache, as docker's CLI counted it before 17.06; later versions exclude "
             "inactive_file."
         )
     elif listed.tool == DOCKER_STATS:
@@ -184,7 +182,7 @@ def kernel_words(facts: MomentFacts | None) -> Text:
     slab = first_known(facts.cgroup, "slab_reclaimable") or 0
     least = "" if current is not None else "at least "
     words = "Of {}{} in the cgroup {} is the kernel's own memory (slab, stacks, page tables)"
-    back = text(", {} of it slab that it takes back when it needs memory", Bytes(slab))
+    back = text(", including {} of slab that the kernel reclaims when it needs memory", Bytes(slab))
     return text(f"{words}{{}}.", least, Bytes(used), Bytes(kernel), back * bool(slab))
 
 
@@ -200,7 +198,7 @@ def limit_words(facts: MomentFacts | None) -> Text:
     peak = text(", at most {}", Bytes(use.peak_bytes or 0)) * (use.peak_bytes is not None)
     fails = first_known(facts.cgroup, "memory.failcnt", "max")
     times = text("it has reached the limit {}", Count(fails or 0, "time"))
-    reached = text("; {}", times if fails else "it has not reached it") * (fails is not None)
+    reached = text("; {}", times if fails else "it has not reached the limit") * (fails is not None)
     return text("{}{}{}.", said, peak, reached)
 
 
@@ -233,7 +231,9 @@ def report_words(facts: MomentFacts | None) -> Text:
     is_known = (listed is not None and bool(listed.killed_in)) or facts.cgroup_use is not None
     if is_known and shmem < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * (anonymous + file)):
         return Text()
-    words = "It is an OOM report of a cgroup, with {} of anonymous memory{} and {} of page cache."
+    words = (
+        "The text is an OOM report of a cgroup with {} of anonymous memory{} and {} of page cache."
+    )
     shared = text(", {} of shared memory and tmpfs", Bytes(shmem)) * bool(shmem)
     return text(words, Bytes(anonymous), shared, Bytes(max(file - shmem, 0)))
 

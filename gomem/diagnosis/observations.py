@@ -1,7 +1,7 @@
 """What does the memory consist of, and what changed? Arithmetic on the account.
 
-An observation is a measured fact, whether or not anything is wrong. Every change of at least 8 MiB
-and a fifth of its level is reported, with its size, its shape and its holder. Findings judge
+An observation is a measured fact, whether or not anything is wrong. gomem reports every change of
+at least 8 MiB and a fifth of the level, with its size, its shape and its holder. Findings judge
 observations, and are kept separate.
 """
 
@@ -41,7 +41,7 @@ class Observation:
         change_low: Minimum growth, in bytes or goroutines.
         change_high: Maximum growth.
         shape: One of `shapes.SHAPES`; empty for fewer than three readings.
-        moment: The last moment that shows it; None if none does.
+        moment: The last snapshot that shows the fact; None if no snapshot does.
     """
 
     sentence: Text
@@ -134,7 +134,7 @@ def _within(account: Account) -> Text:
 
 
 def whole_words(account: Account, case: Case) -> Text:
-    """How the total changed from the first moment to the last, and which parts explain it."""
+    """How the total changed from first to last snapshot, and which parts explain the change."""
     first, last = account.first, account.last
     has_moved = abs(account.change_bytes) >= MIN_BYTES
     return change_words(
@@ -150,7 +150,7 @@ def whole_words(account: Account, case: Case) -> Text:
 
 
 def _peak(account: Account, ratio: float) -> Text:
-    """The highest moment between the first and the last, if it is far above both."""
+    """The highest snapshot between the first and the last, if it is far above both."""
     highest = max(account.snapshots, key=lambda snapshot: snapshot.total_bytes)
     ends = max(account.first.total_bytes, account.last.total_bytes)
     if highest.total_bytes < max(ratio * ends, ends + MOVED_BYTES):

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 COMPARE = text("See whether a change helped: {}.", Command("gomem compare BEFORE AFTER"))
 WHERE_IT_ALLOCATES = text(
-    "See where it allocates: {}; {}.",
+    "See where the benchmark allocates: {}; {}.",
     Command("go test -run '^$' -bench NAME -memprofile mem.pb.gz"),
     Command("gomem top mem.pb.gz --sample-type alloc_space"),
 )
 ALLOCATED = ("B/op", "allocs/op")
 SHOWN = 4  # changes
-WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
+WITH_A_PROFILE = "Add an allocs profile, so that the report says why each site allocates."
 
 
 def _changes(capture: Capture) -> Text:
@@ -62,7 +62,7 @@ def _most_and_least(capture: Capture) -> Text:
     sizes = sizes.dropna().sort_values(ALLOCATED[0], kind="stable")
     said = [_an_operation(name, *sizes.loc[name, [*ALLOCATED]]) for name in sizes.index[[-1, 0]]]
     if len(sizes) == 1:
-        return text("It allocates {}.", said[0][1])
+        return text("The benchmark allocates {}.", said[0][1])
     (most, of_most), (least, of_least) = said
     words = "{} allocates most, {}; {} least, {}."
     return text(words, most, of_most, least, of_least)

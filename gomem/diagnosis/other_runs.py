@@ -34,7 +34,7 @@ def earlier_processes_words(facts: CaptureFacts) -> Text:
     others = text(" and {} before", Count(more, "snapshot")) if more > 0 else Text()
     now = next(m.pid for m in reversed(facts.moments) if m.pid is not None)
     return text(
-        "{}{} {} of another process (PID {}, now {}): no growth or fall is measured across them.",
+        "{}{} {} of another process (PID {}, now {}), so gomem measures no change across the two.",
         named,
         others,
         "is" if len(earlier) == 1 else "are",
@@ -49,7 +49,7 @@ def other_runs_words(capture: Capture) -> Text:
     if not runs:
         return Text()
     more = len(runs) - NAMED
-    others = text("Before them are {}.", Count(more, "other run")) if more > 0 else Text()
+    others = text("Before these lines are {}.", Count(more, "other run")) if more > 0 else Text()
     is_alone = len({file.source.text_name for file in capture.files}) == 1
     told = (_run_words(run, is_alone=is_alone) for run in runs[-NAMED:])
     return joined(" ", filter(None, (*told, others)))
@@ -94,7 +94,7 @@ def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
         noun = "another process" if run.level == RSS else "the container"
         what = text("{} {}", noun, Quoted(program))
     if run.readings == 1:
-        words = "{} is of {}, at {} {}: the two sizes are no growth."
+        words = "{} is of {}, at {} {}: the two sizes do not show growth."
         return text(words, first.capitalize(), what, Bytes(run.last_bytes), run.level)
     lines = (place.removeprefix("line ") for place in run.places)
     words = "Lines {} to {} are of {}, whose {} went from {} to {}."

@@ -49,8 +49,8 @@ def released_words(capture: Capture, facts: MomentFacts | None) -> Text:
     if not MIN_EXPLAINED * released <= beyond <= MAX_EXPLAINED * released:
         return Text()
     words = (
-        "RSS is about Sys ({}), of which Go has released {} (HeapReleased): {} counts it as "
-        "resident until it needs the pages. So Go reuses it before RSS grows."
+        "RSS is about Sys ({}), of which Go has released {} (HeapReleased). {} counts released "
+        "memory as resident until it needs the pages, so Go reuses that memory before RSS grows."
     )
     return text(words, Bytes(whole), Bytes(released), capture.system)
 
@@ -64,7 +64,10 @@ def counted_when_released(version: GoVersion, whole: int, released: int) -> Text
     ):
         return Text()
     if version.certainly(Fact.MADV_FREE):
-        words = "Up to {} of RSS is Go's (Sys): it counts the {} that {} released by MADV_FREE."
+        words = "Up to {} of RSS is Go's (Sys), including the {} that {} released with MADV_FREE."
         return text(words, Bytes(whole), Bytes(released), version.words)
-    words = "Under Go 1.12 to 1.15, RSS may still include the {} that Go released: up to {} (Sys)."
+    words = (
+        "If the release is Go 1.12 to 1.15, RSS might still include the {} that Go released, and "
+        "be up to {} (Sys)."
+    )
     return text(words, Bytes(released), Bytes(whole))

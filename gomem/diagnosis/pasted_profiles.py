@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _ROWS = "The rows of go tool pprof add up to {}"
 _UNSAID_USE = (
-    "It does not say whether that is in use, pprof's default, or allocated since the start."
+    "The table does not say whether this is in use (pprof's default) or allocated since the start."
 )
 NAMED = 3  # functions and roots
 WORTH_NAMING = 0.05  # of the total
@@ -144,7 +144,7 @@ def _earlier_words(profile: Profile, kind: str, flat: Mapping[str, int]) -> list
     """Changes of rows that occur several times in the text, largest first."""
     assert profile.printed is not None
     before = profile.printed.earlier.get(kind, {})
-    words = "The text has {} {} times: it went from {} to {}."
+    words = "The text has {} {} times, first with {}, last with {}."
     return [
         text(words, Function(name), Count(len(sizes) + 1), *(
             _of_kind(profile, kind, size) for size in (sizes[0], flat[name])
@@ -194,7 +194,7 @@ def _rest_words(shown: int, total: int) -> list[Text]:
     """Say that the rows are a small part of the total, as after `-focus`."""
     if shown >= WORTH_NAMING * total:
         return []
-    return [text("Its rows add up to {} of the total.", Share(shown / total))]
+    return [text("The rows add up to {} of the total.", Share(shown / total))]
 
 
 def _above(top: Top, total: int, is_by_cum: bool) -> list[Text]:
@@ -221,7 +221,7 @@ def _on_their_stacks(top: Top, total: int) -> list[Text]:
         if cum >= WORTH_NAMING * total and package != "runtime" and package not in packages:
             packages[package] = text("{} ({})", Function(name), Share(cum / total))
     named = joined(", ", list(packages.values())[:NAMED])
-    return [text("On their stacks is {}.", named)] if packages else []
+    return [text("Their stacks contain {}.", named)] if packages else []
 
 
 def _changed(profile: Profile) -> Text:
@@ -259,16 +259,18 @@ def held_words(profile: Profile) -> Text:
     """What retains the heap, by references."""
     total = profile.total(IN_USE)
     if not total:
-        return Text("The profile of references has nothing in it.")
+        return Text("The profile of references is empty.")
     worth = [root for root in roots(profile)[:NAMED] if root.held_bytes >= WORTH_NAMING * total]
     parts = (text("{} ({})", Quoted(root.name), Share(root.held_bytes / total)) for root in worth)
-    first = "Most is held by" if worth and worth[0].held_bytes > MOSTLY * total else "Held by"
+    first = (
+        "Most is retained by" if worth and worth[0].held_bytes > MOSTLY * total else "Retained by"
+    )
     held = text("{} {}.", first, joined(", ", parts)) if worth else Text()
     through = Text()
     if worth and worth[0].through:
         path = joined(" → ", (Quoted(name) for name in worth[0].through[:NAMED]))
         through = text("Most of that is reached through {}.", path)
-    whole = text("References reach {} of the heap (followed, not sampled).", Bytes(total))
+    whole = text("References reach {} of the heap (exact, not sampled).", Bytes(total))
     return joined(" ", filter(None, (whole, held, through)))
 
 
@@ -277,10 +279,11 @@ def with_the_profile(profile: Profile) -> Text:
     saved = "" if profile.printed is None else profile.printed.saved
     command = with_files("gomem report {}", saved) if saved else TAKE_HEAP_PROFILE
     if not saved and are_no_gos(profile.functions["name"].dropna()):
-        words = "Read the profile itself, which has stacks: {}. No Go function is in this table."
+        words = "This table has no Go function. Read the profile itself, which has stacks: {}."
         return text(words, Command("gomem report PROFILE"))
     return text(
-        "Read the profile itself, which has stacks and the precision of each number: {}.", command
+        "Read the profile itself, which has stacks, so that each number gets an interval: {}.",
+        command,
     )
 
 

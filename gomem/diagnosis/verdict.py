@@ -56,8 +56,8 @@ MISSING = "data-missing"
 LARGEST_GROUPS = 3  # named
 MOSTLY = 0.75  # of RSS: a group this large is named alone in a headline
 NATIVE_MEMORY = "native-memory"  # its title already names the contents of native memory
-TAKE_ANOTHER = text("If this growth is unexpected, capture again for ten minutes: {}.", CAPTURE)
-WHOLE_SMAPS = text("Take smaps again, whole, so that RSS is exact: {}.", TAKE_SMAPS)
+TAKE_ANOTHER = text("If this growth is unexpected, capture for ten minutes: {}.", CAPTURE)
+WHOLE_SMAPS = text("Take a complete smaps, so that RSS is exact: {}.", TAKE_SMAPS)
 NOTHING_TO_DO = "Nothing to do."
 
 
@@ -71,11 +71,11 @@ class Verdict(Answer):
         moved: How the total changed, and which parts explain it; empty if unknown.
         found: The title of the named finding if it is not the headline; else empty.
         code: The code of the named finding; None without one.
-        severity: The severity; None if nothing is out of the ordinary.
+        severity: The severity; None if nothing is wrong.
         confidence: The confidence of the named finding; None without one.
-        moment: The moment that it describes; None if no moment has memory data.
+        moment: The snapshot that the verdict describes; None if no snapshot has memory data.
         rss_bytes: Resident bytes at that moment; None if unknown.
-        whose: Changes outside RSS, and what retains the memory, if known.
+        whose: Sentences on changes outside RSS, and on what retains the memory, if known.
         next_step: What to do next.
         further: Number of further warnings and notes, and of places and files that were not read.
     """
@@ -178,7 +178,7 @@ def _first(
 
 
 def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
-    """The moment that the verdict describes: the last with RSS.
+    """The snapshot that the verdict describes: the last with RSS.
 
     Without RSS, the last with any memory data; None if there is none.
     """
@@ -274,7 +274,7 @@ def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -
     if worth == [UNDIVIDED]:
         what = text("{} of anonymous memory", Bytes(sizes[UNDIVIDED])) if FILES in sizes else "it"
         said = filter(None, (shared_words(facts), most_of_go(capture, facts)))
-        return joined("; ", said) or text("no file here breaks {} down", what)
+        return joined("; ", said) or text("no file breaks {} down", what)
     return joined(
         ", ",
         (_group_words(facts, group, sizes[group] / rss if rss else 0, named) for group in worth),
@@ -297,14 +297,14 @@ def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | 
 
 
 def _group_name(facts: MomentFacts, group: str) -> str:
-    """The group's name; what is not broken down, beside files alone, is anonymous memory."""
+    """The name of a group; memory that is not broken down, beside files alone, is anonymous."""
     assert facts.groups is not None
     is_anonymous = group == UNDIVIDED and set(facts.groups.sizes) == {UNDIVIDED, FILES}
     return "anonymous memory, not broken down" if is_anonymous else NAMES[group]
 
 
 def _retained(facts: MomentFacts) -> Text:
-    """How much Go retains for its heap, and why, if RSS is not broken down."""
+    """How much heap Go retains, with its largest part, if the Go heap in RSS is not broken down."""
     groups = facts.groups
     assert groups is not None
     if not groups.heap_is_one or HEAP not in _worth(facts):
@@ -314,18 +314,18 @@ def _retained(facts: MomentFacts) -> Text:
     largest = max(retained, key=lambda group: retained[group])
     beyond = whole - groups.sizes[HEAP]
     return text(
-        " Go retains {} of heap and stacks{}; {} of it is {}.",
+        " Go retains {} of heap and stacks, including {} {}.{}",
         Bytes(whole),
-        text(", {} of it not in RSS", Bytes(beyond)) if beyond > 0 else "",
         Bytes(retained[largest]),
         NAMES[largest],
+        text(" {} of the {} is not in RSS.", Bytes(beyond), Bytes(whole)) if beyond > 0 else "",
     )
 
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     """How RSS changed since the baseline or the first moment; whether that may be growth.
 
-    It may be if RSS rose by a fifth, unless enough snapshots show that it has stopped.
+    A rise of RSS by a fifth may be growth, unless enough snapshots show that the rise has stopped.
     """
     name = diagnosis.baseline_moment(facts.name)
     change = None if name is None else diagnosis.change_from_baseline(name, facts.name)
@@ -366,7 +366,7 @@ def _next_step(
     *,
     severity: Severity | None,
 ) -> str:
-    """The advice of the finding; else to get missing files; else to investigate growth."""
+    """The step of the finding; else how to get missing files; else how to investigate growth."""
     if named is not None or otherwise:
         return otherwise if named is None else named.next_step
     is_cut = facts is not None and facts.mappings is not None

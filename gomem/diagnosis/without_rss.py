@@ -86,7 +86,7 @@ NEARLY = 0.995  # of the total; prints as 100 %
 MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
-NOTHING = Text("Nothing here says how much memory is in use, or what uses it.")
+NOTHING = Text("No file says how much memory is in use, or what uses the memory.")
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}
 
@@ -147,21 +147,24 @@ def _in_use(profile: Profile, total: int) -> Text:
     if not total:
         allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else 0
         if profile.printed is not None:
-            return Text("What is shown of the profile has nothing in use")
-        words = "; about {} were allocated since the start, by its samples"
+            return Text("The part of the profile shown here has nothing in use")
+        words = "; by its samples, about {} were allocated since the start"
         since = text(words, Bytes(allocated)) * bool(allocated)
-        none = "The heap profile has no sample in use: there is too little for its sampling{}"
+        none = (
+            "The heap profile has no sample in use: too little memory is in use for its sampling "
+            "rate{}"
+        )
         return text(none, since)
     if profile.printed is not None:
         return text("{} in use", told_total(profile, IN_USE))
     if profile.header_total is not None:
-        words = "By its head line the heap profile has at least {} of live objects"
+        words = "By its first line, the heap profile has at least {} of live objects"
         return text(words, Bytes(profile.header_total))
     least, most = total_bounds(profile) or (total, total)
-    error = text(" (95 %: {} to {})", Bytes(least), Bytes(most))
+    error = text(" (95 % interval: {} to {})", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)
     if not profile.columns.stack.size:
-        head = "By its head line alone the heap profile has about {} of live objects"
+        head = "By its first line alone, the heap profile has about {} of live objects"
         return text(head, Bytes(total))
     return text(
         "The heap profile has {} of live objects{}", Bytes(total), "" if is_exact else error
@@ -182,7 +185,7 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if not worth:
         return Text()
     share = worth[0]["value"] / total
-    first = "Live objects held by the program's own functions and their callees:"
+    first = "Live objects by the program's own functions, callees included:"
     if share > MOSTLY:
         first = (
             "Most live objects are from" if share < NEARLY else "Nearly all live objects are from"
@@ -201,7 +204,10 @@ def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
     samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])
     leaves = profile.leaves(samples)
     sizes = pd.Series(stacks.values[samples]).groupby(leaves).sum()
-    where = "{} of live objects are from Go's own or unsymbolized code alone, mostly {}."
+    where = (
+        "{} of live objects were allocated with only Go's own or unsymbolized functions on the "
+        "stack, mostly by {}."
+    )
     return text(where, Share(share), Function(str(sizes.idxmax())))
 
 
@@ -251,7 +257,7 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         said.append(text("p99 pause {}", Seconds(cost.stw.p99)))
     elif cost.stw.max is not None:
         said.append(text("longest pause {}", Seconds(cost.stw.max)))
-    costs = joined(", ", said) or Text("no line says what they cost")
+    costs = joined(", ", said) or Text("no line has their cost")
     counted: Text = Count(cost.cycles, "GC")
     if log.missing > cost.cycles:  # an excerpt
         whole = Count(cost.cycles + log.missing, "GC")
@@ -284,7 +290,8 @@ def _by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     if not lines:
         return None
     words = (
-        "{} of the log {} a GC trace of Go 1.4 or older: without a time and a goal, and not read."
+        "{} of the log {} a GC trace of Go 1.4 or older, which has no time and no goal; gomem "
+        "does not read it."
     )
     said = text(words, Count(lines, "line"), "is" if lines == 1 else "are")
     return said, False, Text("Record one with Go 1.5 or later: GODEBUG=gctrace=1.")
@@ -306,7 +313,7 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
         risen = Text()
         if run is not None and has_risen:
             risen = text(", up from {}", _to_a_mebibyte(run.first_bytes))
-        return text("{}{}; too few GCs to tell a trend.", live, risen), False
+        return text("{}{}; there are too few GCs for a trend.", live, risen), False
     if run.slope_low > 0:
         return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), has_risen
     trend = "shrinks" if run.slope_high < 0 else "does not grow significantly"
@@ -332,7 +339,7 @@ def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
     moved = text("was {}", last_live)
     if run.cycles > 1:
         moved = text("went from {} after its first GC to {} after its last", first, last_live)
-    words = "The log holds {}, analysed separately: the {} one has {}, and its live heap {}."
+    words = "The log has {}, analysed separately: the {} run has {}, and its live heap {}."
     said = text(words, Count(len(runs), "run"), which, Count(run.cycles, "GC"), moved)
     is_longer = run.cycles > runs[-1].cycles
     ratio = diagnosis.thresholds.rise_ratio
@@ -348,8 +355,8 @@ def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     count, size = Count(len(rows), "mapping"), Bytes(int(rows["Size"].sum()))
     is_barred = ~rows["perms"].astype("str").str.contains("[rwx]")
     barred = int(rows.loc[is_barred, "Size"].sum())
-    reserved = text(", {} of it only reserved (no access)", Bytes(barred))
-    words = "{} of {} of address space{}. Plain pmap has no RSS: how much is in memory is unknown."
+    reserved = text(", of which {} is only reserved (no access)", Bytes(barred))
+    words = "{} of {} of address space{}. Plain pmap has no RSS, so resident memory is unknown."
     return text(words, count, size, reserved * bool(barred)), False, PMAP_TOO
 
 
@@ -385,7 +392,7 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 NO_BYTES_HERE = text(
-    "It counts samples or objects, no bytes; take a heap profile: {}.", TAKE_HEAP_PROFILE
+    "This profile counts samples or objects, not bytes; take a heap profile: {}.", TAKE_HEAP_PROFILE
 )
 
 

@@ -159,8 +159,8 @@ class CollectorFacts:
         if isinstance(self.cycles, pd.DataFrame):
             return ()
         size = group_size(self.cycles)
-        of_groups = "phases and the growth of the live heap are told from groups of"
-        rounded = "quantiles of survival, overshoot and headroom may be off by 0.05 %"
+        of_groups = "phases and the growth of the live heap are computed from groups of"
+        rounded = "quantiles of survival, overshoot and headroom can be off by 0.05 %"
         return (
             *((f"{of_groups} {size} collections",) if size > 1 else ()),
             *((rounded,) if self.pacing.is_rounded else ()),

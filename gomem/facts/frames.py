@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PART_LEVELS = dictionary_of(
     (
-        Column("rss_bytes", "Int64", "B", "Resident memory, which the ledger adds up to."),
+        Column("rss_bytes", "Int64", "B", "RSS, the sum of the parts of the ledger."),
         *(
             Column(part, "Int64", "B", f"This part of the ledger; see `gomem explain {part}`.")
             for part in PARTS
@@ -32,8 +32,10 @@ PART_LEVELS = dictionary_of(
 )
 KINDS = dictionary_of(
     (
-        Column("kind", "str", "", "What the mapping is; `gomem explain` has each.", Words),
-        Column("rule", "str", "", "The rule that gave the verdict.", Words),
+        Column(
+            "kind", "str", "", "Kind of the mapping; `gomem explain` describes each kind.", Words
+        ),
+        Column("rule", "str", "", "The rule that assigned the kind.", Words),
     )
 )
 PAUSES = dictionary_of(
@@ -42,9 +44,9 @@ PAUSES = dictionary_of(
             "time",
             "datetime64[ns, UTC]",
             "",
-            "When its line was written, or it ended; missing if nothing says.",
+            "Time of the log line, or of the end of the collection; missing if unknown.",
         ),
-        Column("pause_seconds", *SECONDS, "Both pauses together, as in PauseNs."),
+        Column("pause_seconds", *SECONDS, "Sum of both STW phases, as in PauseNs."),
     )
 )
 

@@ -60,7 +60,7 @@ def rss_profile(facts: CaptureFacts, moment: str | None = None) -> Profile:
     if moment is not None and moment not in known:
         raise CaptureError(_without_rss(facts, moment, known))
     if not known:
-        name, what = CaptureName(facts.capture.file_name), "no file says how large RSS is"
+        name, what = CaptureName(facts.capture.file_name), "no file has RSS"
         raise CaptureError(text("{}: {}; add smaps: {}", name, what, SMAPS.command()))
     shown = facts.by_moment[known[-1] if moment is None else moment]
     return _Breakdown(facts, shown).profile()
@@ -73,12 +73,12 @@ def rss_tree(facts: CaptureFacts, moment: str) -> CallTree:
 
 def _without_rss(facts: CaptureFacts, moment: str, known: list[str]) -> Text:
     name, asked = CaptureName(facts.capture.file_name), MomentName(moment)
-    names = joined(", ", map(MomentName, known)) or "no moment"
+    names = joined(", ", map(MomentName, known)) or "no snapshot"
     if moment in facts.capture.by_moment:
-        said = "{}: no file says RSS at {}; {} has it; smaps: {}"
+        said = "{}: no file has RSS at {}; {} has RSS; collect smaps: {}"
         return text(said, name, asked, names, SMAPS.command())
     near = did_you_mean(moment, facts.capture.by_moment, MomentName)
-    return text("{}: there is no moment {}; RSS is known at {}{}", name, asked, names, near)
+    return text("{}: there is no snapshot {}; RSS is known at {}{}", name, asked, names, near)
 
 
 def _snapshot_of(facts: CaptureFacts, shown: MomentFacts) -> Snapshot:
@@ -155,9 +155,7 @@ class _Breakdown:
         if ledger.is_least:
             self.notes.append(Text("mappings are missing, so RSS is at least that"))
         if doubt_bytes:
-            about = text(
-                "about: parts known within bounds are off by {} at most", Bytes(doubt_bytes)
-            )
+            about = text("about: parts with bounds are off by {} at most", Bytes(doubt_bytes))
             why = text(", if {}", snapshot.assumption) if snapshot.assumption else Text()
             self.notes.append(Text(about, why))
 
@@ -181,7 +179,7 @@ class _Breakdown:
         total, bounds = int(in_use.sum()), total_bounds(profile)
         if min(total, total if bounds is None else bounds[0]) > MAX_LAG * size:
             self.notes.append(text(
-                "no stacks: the heap profile has {} in use, and at most {} of it is in RSS; the "
+                "no stacks: the heap profile has {} in use, of which at most {} is in RSS; the "
                 "profile lags, or the rest was never touched",
                 Bytes(total), Bytes(size),
             ))  # fmt: skip
@@ -202,7 +200,10 @@ class _Breakdown:
             if share.rss_bytes and int(sizes.sum()) >= share.rss_bytes:
                 self._graft(share, grown.columns, apportion(share.rss_bytes, sizes))
                 self._keep(share, REST, 0)
-                said = "about: allocated since the last GC, by who allocated from {} to {}"
+                said = (
+                    "about: allocated since the last GC, by the functions that allocated from {} "
+                    "to {}"
+                )
                 self.notes.append(text(said, MomentName(before), MomentName(after)))
                 return
         self.shares.append(share)

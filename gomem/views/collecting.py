@@ -59,10 +59,10 @@ def collecting_sections(capture: Capture) -> Iterator[Section]:
     process = _process_of(capture)
     columns = (
         words("missing file", attrgetter("name")),
-        words("what it adds", attrgetter("tells")),
+        words("adds", attrgetter("tells")),
         code("command", lambda wanted: wanted.command(**process)),
     )
     missing = list(missing_from(capture))
     if missing and capture.by_moment:
-        better = table("Missing, with the command that gets it", columns, missing)
+        better = table("Missing files, with the command that gets each", columns, missing)
         yield Section("better", "For a better answer", (better,))

@@ -36,7 +36,7 @@ TITLES = {
     "slope": "slope, from first to last",
     "slope, low": "slope, lower bound",
     "slope, high": "slope, upper bound",
-    "time watched": "observed for",
+    "time watched": "time observed",
     "limit_bytes": "memory limit",
     "current_bytes": "memory charged",
     "unreclaimable_bytes": "unreclaimable memory",

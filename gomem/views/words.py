@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gomem.text import Part
 
 PARTS = {
-    "heap_objects": "objects, live or not yet swept",
+    "heap_objects": "live objects, and dead objects not yet swept",
     "heap_slack": "free slots in spans that hold objects",
     "heap_idle": "spans without objects, kept for reuse",
     "stacks": "goroutine stacks and GC work buffers in the arenas",
@@ -28,13 +28,13 @@ PARTS = {
     "thread_stacks": "stacks of threads",
     "mapped_files": "files mapped by the program",
     "shared_memory": "shared memory, memfd",
-    "kernel": "vdso and the like",
+    "kernel": "vdso and similar mappings",
     "anonymous_other": "not explained",
 }
 GROUPS = {
     "go_live": "what the last GC marked",
-    "go_garbage": "live or garbage: the next GC decides",
-    "go_objects": "live or garbage: no file says",
+    "go_garbage": "live objects or garbage: the next GC decides",
+    "go_objects": "live objects or garbage: no file says",
     "go_free": "idle spans, free slots, and released memory still in RSS",
     "go_stacks": "with GC work buffers",
     "go_heap": "objects, free heap and stacks together",

@@ -235,13 +235,13 @@ def test_no_room_says_what_is_live_and_what_is_allocated():
     )
 
     assert said.title == (
-        "The heap has hardly any headroom, as under a memory limit: 7 MiB above 140 MiB live; the "
-        "GC has taken 25 % of the CPU since the start"
+        "The heap has hardly any headroom, as under a memory limit: 7 MiB above 140 MiB of live "
+        "heap; the GC has taken 25 % of the CPU since the start"
     )
     assert ("critical", 140 * MIB, 0.25) == (str(said.severity), said.bytes, said.cpu_fraction)
     evidence = {one.field: one.value for one in said.evidence}
-    assert 147 * MIB == evidence["NextGC, the lowest"]
-    assert 280 * MIB == evidence["TotalAlloc, last minus first"]
+    assert 147 * MIB == evidence["lowest NextGC"]
+    assert 280 * MIB == evidence["TotalAlloc, from the first snapshot to the last"]
     assert 6 == evidence[LIMITER]
     assert "warning" == severity(memory_limit_thrash, allocated=7 * 40, goal_mib=147, share=0.2499)
 
@@ -294,7 +294,7 @@ def test_stops_that_memstats_remember_are_judged_one_by_one():
     assert "Most pauses are short" in some.mechanism
     evidence = {one.field: one.value for one in some.evidence}
     assert (8, 0.0125) == (
-        evidence["number of the GC with the longest PauseNs"], evidence["PauseNs, the longest"],
+        evidence["GC number of the longest PauseNs"], evidence["longest PauseNs"],
     )  # fmt: skip
     assert [] == remembering(10, 11, 9.99)
     assert ["info"] == [str(one.severity) for one in remembering(100)]
@@ -357,7 +357,7 @@ def test_what_filling_the_heap_cost_is_over_once_no_collection_runs():
 
     (finding,) = gc_pressure.find(case_of(still, GoVersion()))
 
-    said = "The GC took 20 % of the CPU until its last cycle; none since snapshot 1"
+    said = "The GC took 20 % of the CPU until its last cycle; no cycle since snapshot 1"
     assert said == finding.title
     assert ("info", "likely", False) == (str(finding.severity), finding.confidence, finding.now)
 

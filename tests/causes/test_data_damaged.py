@@ -54,5 +54,5 @@ def test_a_torn_line_of_the_log_is_no_copys_fault():
     (torn,) = found(("gctrace.log", "line 7"), what=f"{TORN}: gc 1 @")
     (cut,) = found(("gctrace.log", "line 7"))
 
-    assert torn.next_step.endswith("let it log to standard output or a file.")
+    assert torn.next_step.endswith("let the program log to standard output or to a file.")
     assert "log to standard output" not in cut.next_step

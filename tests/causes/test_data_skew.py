@@ -16,7 +16,9 @@ def test_a_collection_between_the_files_is_a_warning_that_names_the_parts():
 
     assert ("data-skew", Severity.WARNING) == (found.code, found.severity)
     assert "measured 2.5 s apart" in found.title
-    (parts,) = [one.value for one in found.evidence if one.field == "rows that might be wrong"]
+    (parts,) = [
+        one.value for one in found.evidence if one.field == "owners whose sizes might be wrong"
+    ]
     assert "Go objects and garbage, free Go heap, goroutine stacks" == parts
 
 

@@ -17,7 +17,7 @@ def test_clean_pages_of_a_file_are_no_warning():
     assert ("file-mapping", Severity.INFO) == (found.code, found.severity)
     assert 40 * MIB == found.bytes
     assert (
-        "Mapped file index.db takes 40 MiB (82 % of RSS), the kernel can reclaim all of it"
+        "Mapped file index.db takes 40 MiB (82 % of RSS); the kernel can reclaim all of it"
         == found.title
     )
     assert found.next_step.startswith("Nothing to do: ")
@@ -28,7 +28,7 @@ def test_shared_memory_stays_and_is_a_warning():
 
     assert Severity.WARNING == found.severity
     assert found.title.startswith("Shared memory memfd:ring (deleted) takes 40 MiB")
-    assert found.title.endswith(", not reclaimable without swap")
+    assert found.title.endswith("; the kernel cannot reclaim it without swap")
     assert "Nothing to do" not in found.next_step
 
 
@@ -38,7 +38,7 @@ def test_written_pages_of_a_private_mapping_stay():
 
     (found,) = find(answers(facts(written)))
 
-    assert found.title.endswith(", 30 MiB not reclaimable without swap")
+    assert found.title.endswith("; 30 MiB is not reclaimable without swap")
 
 
 def test_pages_that_whoever_wrote_the_file_left_in_the_page_cache_are_taken_back():
@@ -51,7 +51,7 @@ def test_pages_that_whoever_wrote_the_file_left_in_the_page_cache_are_taken_back
     (found,) = find(answers(facts(fresh)))
 
     assert Severity.INFO == found.severity
-    assert found.title.endswith(", the kernel can reclaim all of it")
+    assert found.title.endswith("; the kernel can reclaim all of it")
 
 
 def test_a_file_is_named_without_its_folders():
@@ -75,7 +75,7 @@ def test_of_several_files_the_largest_is_named():
     (found,) = find(answers(facts(mapped("/data/a.db", 40), other)))
 
     assert found.title.startswith("Mapped files take 48 MiB (")
-    assert "in 2 files, the largest a.db: the kernel can reclaim all of it" in found.title
+    assert "in 2 files; the largest is a.db; the kernel can reclaim all of it" in found.title
 
 
 def test_how_many_files_there_were_at_first_is_said_where_they_are_more():
@@ -85,4 +85,4 @@ def test_how_many_files_there_were_at_first_is_said_where_they_are_more():
     first, last = find(answers(one, facts(mapped("/data/a.db", 40), other, name="2")))
 
     assert " (1 at snapshot 1)" not in first.title
-    assert last.title.startswith("Mapped files take 48 MiB, in 2 files (1 at snapshot 1), ")
+    assert last.title.startswith("Mapped files take 48 MiB in 2 files (1 at snapshot 1); ")

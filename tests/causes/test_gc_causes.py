@@ -223,7 +223,7 @@ def test_the_sites_stand_beside_the_pressure():
 
     assert "gc-pressure" == finding.code
     assert "Allocate less in main.render" in finding.next_step
-    assert "A sync.Pool pays in main.render: its objects live" in finding.next_step
+    assert "Consider a sync.Pool in main.render: its objects live" in finding.next_step
     assert "alloc_space main.render" in [one.field for one in finding.evidence]
 
 
@@ -316,7 +316,7 @@ def test_a_stop_of_a_tenth_of_a_second_is_long_once():
 
     assert "Long GC pauses: up to 120 ms, in 1 of 41 collections" == finding.title
     assert "The longest STW phase here was mark termination" in finding.mechanism
-    assert ("longest STW phase: mark termination", 0.12) in [
+    assert ("mark termination of that GC", 0.12) in [
         (one.field, one.value) for one in finding.evidence
     ]
 
@@ -372,8 +372,8 @@ def test_evidence_is_in_the_log(path):
 
     values = {one.field: one.value for one in long_pauses.find(case)[0].evidence}
 
-    row = facts.cycles.set_index("line").loc[values["longest STW phase: line of the log"]]
-    assert values["longest STW phase: GC"] == row["number"]
+    row = facts.cycles.set_index("line").loc[values["longest STW phase, line of the log"]]
+    assert values["longest STW phase, GC number"] == row["number"]
     assert values["stw_max_seconds"] == pytest.approx(sum(row[name] for name in STOPS))
 
 

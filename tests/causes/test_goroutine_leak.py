@@ -316,7 +316,7 @@ def test_growth_that_the_runtime_proves_is_certain():
 @pytest.mark.parametrize(
     ("name", "said", "missing"),
     [
-        ("unread", "a response that is not closed", "resp.Body.Close()"),
+        ("unread", "unclosed responses", "resp.Body.Close()"),
         ("unclosed", "idle connections", "client.CloseIdleConnections()"),
     ],
 )

@@ -90,7 +90,7 @@ def test_what_huge_pages_show():
     assert ("likely", True) == (finding.confidence, "Go 1.21.4 stopped that" in finding.mechanism)
     assert [
         ("1/smaps", "AnonHugePages of go-heap", 60 * MIB, "B"),
-        ("1/smaps", "Rss of go-heap beyond what MemStats counts", 54 * MIB, "B"),
+        ("1/smaps", "Rss of go-heap beyond MemStats", 54 * MIB, "B"),
         ("1/smaps", "Rss", moment.rss_bytes, "B"),
         ("Go release", "test", "go1.21.3", ""),
     ] == shown(finding)
@@ -428,8 +428,8 @@ def test_what_skew_that_was_counted_shows():
     (finding,) = data_skew.find(answers(moment))
 
     assert finding.title == (
-        "MemStats and smaps measured 2.5 s apart, with 2 collections in between: do not trust the "
-        "heap's parts"
+        "MemStats and smaps measured 2.5 s apart, with 2 collections between the readings: do not "
+        "trust the breakdown of the heap"
     )
     files = "1/memstats.json, 1/smaps"
     assert "certain" == finding.confidence
@@ -445,7 +445,8 @@ def test_what_skew_that_nobody_counted_shows():
     (finding,) = data_skew.find(answers(facts(skew=Skew(30.0))))
 
     assert finding.title == (
-        "MemStats and smaps measured 30 s apart; no file says whether a collection ran in between"
+        "MemStats and smaps measured 30 s apart; no file says whether a collection ran "
+        "between the readings"
     )
     assert [("seconds apart", 30.0), ("HeapSys + StackInuse", 64 * MIB)] == [
         (one.field, one.value) for one in finding.evidence
@@ -564,7 +565,7 @@ def test_of_shared_files_written_pages_go_back_to_the_file():
 
     (finding,) = file_mapping.find(answers(facts(shared)))
 
-    assert finding.title.endswith(", the kernel can reclaim all of it")
+    assert finding.title.endswith("; the kernel can reclaim all of it")
 
 
 # ---- room for garbage
@@ -595,7 +596,7 @@ def test_what_room_shows():
     assert [
         ("metrics", heap_headroom.LIVE, 30 * MIB, "B"),
         ("1/memstats.json", "HeapAlloc", 50 * MIB, "B"),
-        ("computed", "resident heap, up to the goal", 60 * MIB, "B"),
+        ("computed", "resident heap up to the goal", 60 * MIB, "B"),
         *(
             ("1/memstats.json", name, size * MIB, "B")
             for name, size in about.items()
@@ -622,8 +623,8 @@ def test_what_many_goroutines_show():
     (finding,) = goroutine_leak.find(answers(moment))
 
     assert finding.title == (
-        "50\u202f000 goroutines have 50 MiB of stacks; one snapshot cannot show whether "
-        "their number grows"
+        "50\u202f000 goroutines have 50 MiB of stacks; one snapshot cannot show whether the "
+        "number grows"
     )
     assert [
         ("goroutine", "goroutines", 50_000, "count"),
@@ -841,7 +842,7 @@ def test_a_long_log_says_of_what_it_is_told(monkeypatch):
     assert () == long.notes
     monkeypatch.setattr(steps, "MAX_ROWS", 2)
     (note,) = long.notes
-    assert note.endswith("are told from groups of 2 collections")
+    assert note.endswith("are computed from groups of 2 collections")
 
 
 def test_a_limit_that_drives_collections_since_the_start():
@@ -875,7 +876,7 @@ def test_collections_of_which_no_interval_is_known():
 def test_a_single_collection_between_the_files_is_told_in_words():
     (finding,) = data_skew.find(answers(facts(skew=Skew(2.5, 1, "NumGC"))))
 
-    assert "with 1 collection in between" in finding.title
+    assert "with 1 collection between the readings" in finding.title
 
 
 def test_stacks_of_one_goroutine_are_its_own():

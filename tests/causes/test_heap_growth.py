@@ -164,7 +164,7 @@ def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
     assert pytest.approx(180.35 * MIB, rel=1e-3) == shown["live heap in the burst at the end"].value
     assert "25 snapshots, gctrace.log" == shown["slope"].artefact
     assert shown["inuse_space growth, all functions"].value > 42 * MIB
-    assert "live heap outside bursts, median of the last tenth" in {
+    assert "live heap outside bursts, median of the last 10 % of readings" in {
         one.field for one in growth.evidence
     }
     assert "of what main.newAuditRecord allocated was not freed" in growth.mechanism
@@ -183,7 +183,7 @@ def kept(name="dump", *others):
 def test_the_keeper_that_grew_between_two_heap_dumps_is_named():
     (finding,) = heap_growth.find(but(case(10 + 2 * T), kept=kept("dump", "second.dump")))
 
-    assert "; kept by main.cache" in finding.title
+    assert "; retained by main.cache" in finding.title
     assert ("2/heap.dump", "retained by main.cache", "B") in {
         (one.artefact, one.field, one.unit) for one in finding.evidence
     }
@@ -194,7 +194,7 @@ def test_of_one_heap_dump_it_is_what_keeps_most_of_what_the_site_allocated():
 
     (finding,) = heap_growth.find(but(case(10 + 2 * T), growth_holders=held, kept=kept()))
 
-    assert "; kept by main.queue" in finding.title
+    assert "; retained by main.queue" in finding.title
 
 
 def test_of_one_heap_dump_no_keeper_is_named_where_no_site_is_known():

@@ -44,7 +44,9 @@ def test_what_is_resident_beyond_the_live_heap_is_garbage_and_free_room():
     assert (30 * MIB, Severity.INFO, "certain") == (
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
-    assert finding.title.startswith("GC headroom: 30 MiB (49 % of RSS) on top of 30 MiB live")
+    assert finding.title.startswith(
+        "GC headroom: 30 MiB (49 % of RSS) on top of 30 MiB of live heap"
+    )
 
 
 def test_what_lies_above_the_goal_is_kept_and_no_room():
@@ -233,8 +235,7 @@ def test_what_no_heap_profile_has_in_use_is_room_too():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title == (
-        "GC headroom: at least 30 MiB (49 % of RSS) on top of the 30 MiB that heap profiles "
-        "have in use"
+        "GC headroom: at least 30 MiB (49 % of RSS) on top of the 30 MiB that heap profiles show"
     )
     live, _, counted = (one.value for one in finding.evidence[:3])
     assert (30 * MIB, 60 * MIB) == (live, counted)

@@ -118,4 +118,4 @@ def test_a_heap_in_huge_pages_is_named_before_them():
 
     (found,) = find(answers(moment))
 
-    assert "Huge pages hold 62 MiB of the heap" in found.title
+    assert "Huge pages back 62 MiB of the heap" in found.title

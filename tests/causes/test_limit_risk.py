@@ -34,7 +34,9 @@ def test_what_cannot_be_reclaimed_fills_the_limit():
     (found,) = find(answers(facts(**USED, cgroup=cgroup(100, 95))))
 
     assert ("limit-risk", Severity.CRITICAL) == (found.code, found.severity)
-    assert found.title.startswith("The cgroup is nearly full: 95 % of its limit of 100 MiB")
+    assert found.title.startswith(
+        "The cgroup is nearly full: unreclaimable memory is 95 % of the limit of 100 MiB"
+    )
     assert found.title.endswith("mostly anonymous memory")
 
 
@@ -88,7 +90,7 @@ def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():
     (found,) = find(answers(*moments))
 
     assert "3" == found.moment
-    assert found.title.startswith("The cgroup reaches its limit of 200 MiB in 1.7 min")
+    assert found.title.startswith("The cgroup will reach its limit of 200 MiB in 1.7 min")
     assert "slope, 95 % interval, n=4" in {one.field for one in found.evidence}
     assert found.next_step.endswith(
         "Fix the growth first: a memory limit only delays the OOM kill."
@@ -125,7 +127,7 @@ def test_a_limit_an_order_of_magnitude_beyond_what_was_seen_is_a_note(limit, sev
     (found,) = find(answers(*moments))
 
     assert severity is found.severity
-    seen = found.title.endswith("if the little growth so far goes on")
+    seen = found.title.endswith("if the little growth seen so far continues")
     assert seen == (severity is Severity.INFO)
 
 

@@ -62,7 +62,7 @@ def test_the_release_alone_makes_it_possible_however_large():
     assert (Severity.INFO, "possible") == (finding.severity, finding.confidence)
     assert "2-loaded" == finding.moment
     assert 160 << 20 <= finding.bytes <= 163 << 20
-    assert finding.title.startswith("Go 1.24.2 zeroes large allocations: 161 MiB of RSS")
+    assert finding.title.startswith("Go 1.24.2 zeroes large allocations: they take 161 MiB of RSS")
     assert "--baseline" in finding.next_step
     assert "--go-version" not in finding.next_step
     assert "golang/go#72991" in finding.references
@@ -177,7 +177,7 @@ def test_small_objects_with_pointers_may_be_all_that_has_them():
     (finding,) = find(answers(tables(resident=60, small_mib=30), version=ZEROING))
 
     assert 30 * MIB == finding.bytes
-    assert ": up to 30 MiB of RSS" in finding.title
+    assert ": they take up to 30 MiB of RSS" in finding.title
 
 
 @pytest.mark.parametrize(("small_mib", "exact"), [(4, True), (5, False)])
@@ -187,8 +187,8 @@ def test_bounds_within_a_tenth_are_one_number(small_mib, exact):
     """
     (finding,) = find(answers(tables(resident=60, small_mib=small_mib), version=ZEROING))
 
-    assert exact == (": 40 MiB of RSS" in finding.title)
-    assert exact != (": up to 40 MiB of RSS" in finding.title)
+    assert exact == (": they take 40 MiB of RSS" in finding.title)
+    assert exact != (": they take up to 40 MiB of RSS" in finding.title)
 
 
 def test_an_unknown_release_that_leaves_some_of_it_untouched_does_not_zero():

@@ -89,7 +89,7 @@ def test_an_output_is_written_and_what_is_not_gomems_is_not_overwritten(run, tmp
     first = output.read_text()
     code, _, errors = run(FAST, SLOW, "-o", output)
     assert 2 == code
-    refused = "exists, and nothing in it says that gomem wrote it; --force overwrites it"
+    refused = "exists, and does not say that gomem wrote it; --force overwrites it"
     assert f"gomem: {output}: {refused}\n" == errors
     assert first == output.read_text()
     assert 0 == run(FAST, SLOW, "-o", output, "--force")[0]
@@ -251,7 +251,7 @@ def test_a_benchmark_file_and_a_capture_cannot_be_compared(run, tmp_path):
 
     assert 2 == code
     assert errors.endswith(
-        ": not a benchmark file, but the other side is one; compare like with like\n"
+        ": not a benchmark file, but the other side is; compare like with like\n"
     )
 
 

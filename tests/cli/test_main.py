@@ -64,7 +64,7 @@ def test_an_output_is_not_overwritten_without_force(tmp_path, capsys):
     assert 2 == run(["report", str(HEALTHY), "-o", "mine.html"])
     assert "precious" == (tmp_path / "mine.html").read_text()
     assert (
-        "mine.html: exists, and nothing in it says that gomem wrote it; --force overwrites"
+        "mine.html: exists, and does not say that gomem wrote it; --force overwrites"
         in one_line_error(capsys)
     )
     assert 0 == run(["report", str(HEALTHY), "-o", "mine.html", "--force"])

@@ -242,7 +242,7 @@ def test_a_fault_of_our_own_is_one_line_with_an_exit_code_of_its_own(monkeypatch
 
     err = capsys.readouterr().err
     assert 1 == err.count("\n")
-    assert "gomem: this is a fault of gomem's own: ZeroDivisionError: division by zero" in err
+    assert "gomem: this is a bug in gomem: ZeroDivisionError: division by zero" in err
     assert "GOMEM_DEBUG=1" in err
 
 

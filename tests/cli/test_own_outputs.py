@@ -55,7 +55,7 @@ def test_a_manifest_looks_like_ours_and_is_an_input_all_the_same(tmp_path, capsy
     before = manifest.read_bytes()
 
     assert 2 == run(["report", str(PROFILE), "-o", str(manifest), "--format", "json"])
-    assert "nothing in it says that gomem wrote it" in capsys.readouterr().err
+    assert "does not say that gomem wrote it" in capsys.readouterr().err
     assert before == manifest.read_bytes()
 
 

@@ -229,7 +229,7 @@ def test_the_same_name_is_the_same_number_in_an_output_and_in_what_is_told(writt
 def test_a_fleet_says_that_its_dataset_keeps_the_names(written):
     told = written("fleet", "-o", "DATASET", "--redact")["stderr"]
 
-    assert "its dataset keeps all names; share fleet.html alone" in told
+    assert "the dataset keeps all names; share only fleet.html" in told
 
 
 def test_progress_names_a_file_and_no_folder():

@@ -103,7 +103,7 @@ def test_a_heap_that_is_mostly_unreachable_says_so_first(run, tmp_path, release,
     said = " ".join(output.split())
     assert 0 == code
     assert f"Most is unreachable: 3 KiB of 4 KiB. {DATA:#x} in bss keeps 1 KiB of 1 KiB" in said
-    assert "3 KiB in 1 object is unreachable: garbage that no collection has taken yet" in said
+    assert "3 KiB in 1 object is unreachable: garbage that no GC has freed yet" in said
     assert is_named == ("the argument of a cleanup (runtime.AddCleanup) keeps" in said)
 
 
@@ -182,7 +182,7 @@ def test_csv_has_a_row_per_keeper(run):
         ),
         pytest.param(
             [DUMP, "--symbols", SYMBOLS, "--executable", SYMBOLS],
-            "both name variables; wanted one of them", id="both",
+            "both name variables; give one of the two", id="both",
         ),
     ],
 )  # fmt: skip

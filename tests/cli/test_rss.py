@@ -45,7 +45,7 @@ def test_a_heap_profile_is_the_users(tmp_path, capsys):
 
     assert 2 == run(["rss", str(CAPTURE), "-o", str(target)])
 
-    assert "nothing in it says that gomem wrote it" in capsys.readouterr().err
+    assert "does not say that gomem wrote it" in capsys.readouterr().err
     assert mine == target.read_bytes()
 
 

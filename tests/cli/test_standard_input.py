@@ -48,7 +48,7 @@ def test_inspect_reads_it_too():
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["-", str(HEAP)], "name no file beside it"),
+        (["-", str(HEAP)], "do not name files as well"),
         (["-", "--format", "ipynb"], "a notebook reads its capture again"),
     ],
 )

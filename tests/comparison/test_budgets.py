@@ -93,7 +93,10 @@ def test_what_may_be_noise_says_how_many_runs_would_tell():
     """
     noisy = stands("rss=+0", [100, 110, 120, 130], [115, 125, 105, 135])
     assert "?" == noisy["state"]
-    assert "exceeded, but it might be noise; about 84 runs per side would decide" == noisy["note"]
+    assert (
+        "exceeded, but the excess might be noise; about 84 runs per side would decide"
+        == noisy["note"]
+    )
 
 
 def test_points_are_of_fractions_alone():

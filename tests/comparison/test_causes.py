@@ -46,7 +46,7 @@ def test_what_would_have_shown_it_is_said(one_profile):
     rows = compare(one_profile, SPIKY).findings.set_index("code")["note"]
 
     assert rows["allocation-spike"].endswith(
-        "/settled/heap.pb.gz has no RSS, heap profile at 1 of the 3 snapshots that are required"
+        "/settled/heap.pb.gz has no RSS, heap profile at 1 of 3 required snapshots"
     )
 
 

@@ -162,8 +162,7 @@ def test_rss_of_one_capture_a_side_is_a_difference_without_a_verdict(shrunk):
     assert (1, 1, "?") == (rss["before_n"], rss["after_n"], rss["verdict"])
     assert pd.isna(rss["p_value"])
     assert (
-        "one value per side is not enough to tell a change from noise; that takes at least 4"
-        == rss["note"]
+        "one value per side cannot tell a change from noise; use at least 4 per side" == rss["note"]
     )
 
 
@@ -381,7 +380,7 @@ def test_what_only_one_side_has_is_shown_and_said(tmp_path, processes):
 
     assert "only on the before side" == metric(compared, "RSS")["note"]
     assert "only on the after side" == metric(compared, "cycles")["note"]
-    assert "no metric is on both sides, so none is compared" in compared.notes
+    assert "no metric is on both sides, so no metric is compared" in compared.notes
     assert (
         "the before side has no heap profile, so allocation sites are not compared"
         in compared.notes

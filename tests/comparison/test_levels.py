@@ -71,12 +71,12 @@ def test_where_one_side_has_no_counters_both_are_told_by_their_logs():
 @pytest.mark.parametrize(
     ("collector", "note"),
     [
-        (log(27), "the GC log ends at GC 27 of the 30 until snapshot 2; it is not compared"),
+        (log(27), "the GC log is not compared: it ends at GC 27 of the 30 until snapshot 2"),
         (log(28), ""),
         (log(28, log_seconds=(0.0, 5.0)), ""),
         (
             log(28, log_seconds=(0.0, 4.9)),
-            "the GC log covers 4.90 s of the 10.0 s between the snapshots; it is not compared",
+            "the GC log is not compared: it covers 4.90 s of the 10.0 s between the snapshots",
         ),
     ],
 )
@@ -89,7 +89,7 @@ def test_a_log_of_less_than_half_of_the_time_says_nothing_of_it(collector, note)
 
     compared = side(run(*ends, collector=collector), word="after")
 
-    assert ([f"after: {note}"] if note else []) == list(level_notes(side(), compared))
+    assert ([f"after side: {note}"] if note else []) == list(level_notes(side(), compared))
     assert (note == "") == (level(side(run()), compared, "cycles") is not None)
 
 
@@ -163,22 +163,22 @@ def test_levels_of_one_side_alone_are_shown():
 
 
 BETWEEN = "costs per request cover the time between snapshot 1 and snapshot 2"
-SEVERAL = "2 load tests in a capture; one is needed, so none is compared"
+SEVERAL = "2 load tests in a capture; no load test is compared, because one is needed"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         ([], [], []),
-        ([load(9)], [], [f"before: {BETWEEN}"]),
-        ([load(9), load(9)], [load(9, 9)], [f"before: {SEVERAL}", f"after: {SEVERAL}"]),
+        ([load(9)], [], [f"before side: {BETWEEN}"]),
+        ([load(9), load(9)], [load(9, 9)], [f"before side: {SEVERAL}", f"after side: {SEVERAL}"]),
         (
             [load(9)],
             [load(9, tool="wrk", connections=8)],
             [
-                f"before: {BETWEEN}",
-                f"after: {BETWEEN}",
-                "the load was made by ab before, by wrk with 8 connections after",
+                f"before side: {BETWEEN}",
+                f"after side: {BETWEEN}",
+                "the load generator is ab before, and wrk with 8 connections after",
             ],
         ),
     ],

@@ -71,7 +71,7 @@ def test_load_tests_alone_are_compared():
     assert {"load"} == set(compared.metrics["layer"])
     assert "better" == compared.judgement.verdict
     assert compared.judgement.sentence.startswith("Requests per second rose from 150 to 340")
-    assert "the load was made by ab with 2 connections before, by hey after" in compared.notes
+    assert "the load generator is ab with 2 connections before, and hey after" in compared.notes
 
 
 def test_several_load_tests_of_one_capture_are_none(tmp_path):
@@ -83,7 +83,10 @@ def test_several_load_tests_of_one_capture_are_none(tmp_path):
     compared = compare(tmp_path / "before", tmp_path / "after")
 
     assert compared.metrics.empty
-    assert "before: 2 load tests in a capture; one is needed, so none is compared" in compared.notes
+    assert (
+        "before side: 2 load tests in a capture; no load test is compared, because one is needed"
+        in compared.notes
+    )
 
 
 def test_requests_can_be_given_where_no_load_test_says_so():

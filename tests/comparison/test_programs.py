@@ -74,7 +74,7 @@ def test_a_program_is_called_after_its_package_and_not_its_major_version(side, p
 def test_programs_are_told_by_their_packages_else_by_their_names(side, before, after, said):
     found = different_programs(side("old", **before), side("new", **after))
 
-    assert (f"These are different programs, by their {said}" if said else "") == found
+    assert (f"The two sides are different programs, by their {said}" if said else "") == found
 
 
 def test_different_programs_get_no_verdict_and_none_of_their_metrics_a_claim():

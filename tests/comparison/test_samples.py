@@ -19,7 +19,7 @@ from gomem.inputs.gobench.table import read_bench
 from gomem.statistics.rank_tests import NO_WORSE, NOT_SHOWN, equivalence
 from tests.benchmark_runs import IDLE_AFTER, IDLE_BEFORE, REQUEST_AFTER, REQUEST_BEFORE
 
-ONE_VALUE = "one value per side is not enough to tell a change from noise; that takes at least 4"
+ONE_VALUE = "one value per side cannot tell a change from noise; use at least 4 per side"
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -243,7 +243,9 @@ def test_a_value_that_varies_is_not_exact_whatever_is_said():
     row = only_row(samples([1, 2, 3], exact=True), samples([5, 6, 7], exact=True))
 
     assert "?" == row["verdict"]
-    assert row["note"].startswith("declared exact, but the values vary: compared as a sample")
+    assert row["note"].startswith(
+        "declared exact, but the values vary, so they are compared as a sample"
+    )
 
 
 def test_from_zero_there_is_a_difference_but_no_relative_change():
@@ -282,7 +284,7 @@ def test_names_on_one_side_are_noted():
 def test_nothing_in_common_is_said_first():
     notes = compare_samples(samples([1], name="old"), samples([1], name="new")).notes
 
-    assert "no metric is on both sides, so none is compared" == notes[0]
+    assert "no metric is on both sides, so no metric is compared" == notes[0]
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 10], ids=["none", "one", "ten"])
@@ -354,7 +356,7 @@ def test_a_difference_in_time_comes_with_the_other_cause_it_may_have():
     slower = compare_bench(bench(*runs(REQUEST_AFTER)), bench(*runs(REQUEST_BEFORE)))
     same = compare_bench(bench(*runs(IDLE_BEFORE)), bench(*runs(IDLE_AFTER)))
 
-    assert slower.notes[-1].startswith("timings also depend on the machine's load")
+    assert slower.notes[-1].startswith("timings also depend on the load of the machine")
     assert () == same.notes
 
 

@@ -190,4 +190,6 @@ def test_moments_called_by_the_time_have_rates_too():
 def test_a_rename_that_nobody_bears_is_said():
     compared = sites_compared([run(900)], [run(900)], [rename_of("main.leef=main.leaf")])
 
-    assert "rename main.leef=main.leaf: no function before is called so" in compared.notes
+    assert (
+        "rename main.leef=main.leaf: the before side has no function of that name" in compared.notes
+    )

@@ -108,7 +108,7 @@ def test_a_log_that_ended_before_is_not_compared_and_that_is_said(tmp_path):
     compared = compare(tmp_path / "before", tmp_path / "after")
 
     assert compared.metrics[compared.metrics["layer"] == "collector"].empty
-    said = "before: the GC log ends at GC 2 of the 54 until "
+    said = "before side: the GC log is not compared: it ends at GC 2 of the 54 until "
     assert any(note.startswith(said) for note in compared.notes)
 
 

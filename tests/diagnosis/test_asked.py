@@ -225,7 +225,7 @@ def test_the_reasons_are_those_of_the_moment_to_look_at_or_the_last():
 
 
 def test_of_one_profile_nothing_stands_out():
-    with pytest.raises(CaptureError, match="c: wanted two heap profiles that have a time"):
+    with pytest.raises(CaptureError, match="c: needs two heap profiles with a time"):
         asked_of(heap_profiles={"1": SOME}).spike_sites()
 
 

@@ -87,8 +87,8 @@ def test_what_is_over_is_a_note(mib, severity):
             id="by-half-of-it",
         ),
         pytest.param(
-            126, "; at snapshot 3 it is too small to report",
-            "it is too small to report at",
+            126, "; at snapshot 3 the rest is too small to report",
+            "the rest is too small to report at",
             id="by-less-than-half-of-it",
         ),
     ],

@@ -32,12 +32,12 @@ def value_of(finding, *fields):
 def test_how_fast_something_grows_is_what_its_first_and_last_and_the_time_between_make(recorded):
     for finding in recorded.findings:
         rates = finding.title.of(Rate)
-        first = value_of(finding, ", median of the first tenth", ", first")
-        last = value_of(finding, ", median of the last tenth", ", last")
+        first = value_of(finding, ", median of the first 10 % of readings", ", first")
+        last = value_of(finding, ", median of the last 10 % of readings", ", last")
         seconds = value_of(finding, "time from first to last", "time watched")
         if rates and None not in (first, last, seconds):
             assert pytest.approx((last - first) / seconds, rel=PRINTED) == rates[0].value
-            reached = value_of(finding, ", last", ", median of the last tenth")
+            reached = value_of(finding, ", last", ", median of the last 10 % of readings")
             assert reached in [size.value for size in finding.title.of(Bytes)]
 
 
@@ -78,7 +78,7 @@ def test_the_live_heap_that_growth_has_reached_is_what_the_last_snapshot_shows(r
 
 def test_headroom_is_what_its_evidence_leaves_above_the_live_heap(recorded):
     for finding in recorded.findings:
-        counted = value_of(finding, "resident heap, up to the goal")
+        counted = value_of(finding, "resident heap up to the goal")
         if finding.code == "heap-headroom" and counted is not None:
             live = finding.evidence[0].value
             assert abs(finding.bytes - (counted - live)) <= 1

@@ -82,8 +82,8 @@ def test_what_is_no_go_by_its_names_gets_no_advice_of_gos(diagnosed, text):
     [
         (SCOPED.replace("::", "."), "debug/pprof"),
         (BENCH.format("Of"), "go test"),
-        (KILL.format("api"), "of a Go program, so does GOMEMLIMIT"),
-        (KILL.format("api"), "If it is a Go program, collect MemStats"),
+        (KILL.format("api"), "for a Go program, so does GOMEMLIMIT"),
+        (KILL.format("api"), "If this is a Go program, collect MemStats"),
     ],
 )
 def test_what_can_be_gos_gets_it(diagnosed, text, word):

@@ -125,7 +125,7 @@ def test_nothing_in_a_rounded_unit_is_less_than_that_unit(paste):
 
 
 def test_one_reading_of_memstats_is_no_verdict_and_says_so(paste):
-    assert "One reading does not show whether it grows." in said(paste(USAGE.format(5, 6, 3)))
+    assert "One reading does not show whether memory grows." in said(paste(USAGE.format(5, 6, 3)))
 
 
 def test_two_readings_say_no_such_thing(paste):

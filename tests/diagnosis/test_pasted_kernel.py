@@ -478,7 +478,7 @@ def test_the_kernels_peak_is_said_where_it_is_well_above(tmp_path):
         (tmp_path / "status").write_text(text.format(peak))
         said.append(gomem.diagnose(tmp_path / "status").verdict.whose)
 
-    assert (f"It peaked at {Bytes(450000 * 1024)} (VmHWM).",) == said[0]
+    assert (f"RSS peaked at {Bytes(450000 * 1024)} (VmHWM).",) == said[0]
     assert () == said[1]
 
 

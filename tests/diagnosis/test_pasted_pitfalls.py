@@ -135,7 +135,7 @@ def test_counts_of_a_table_are_not_called_no_memory(tmp_path):
     assert [2 / 3] == pytest.approx(
         [part.value for part in Text(verdict.sentence).of(Share)][:1], abs=1e-3
     )
-    assert "counts samples or objects, no bytes" in verdict.next_step
+    assert "counts samples or objects, not bytes" in verdict.next_step
 
 
 CUT_KILL = (
@@ -175,7 +175,7 @@ def test_a_kill_whose_line_is_cut_behind_the_anonymous_memory_has_at_least_that(
     ("text", "said"),
     [
         (LEFT, "1 waits in a.org/sync.(*queue).run (select), started by a.org/sync.newQueue"),
-        (LEAKED, "The one in testing.(*M).Run runs the tests themselves, and is no leak."),
+        (LEAKED, "The goroutine in testing.(*M).Run runs the tests, and is no leak."),
     ],
     ids=["goleak", "leaktest"],
 )
@@ -184,4 +184,4 @@ def test_goroutines_that_a_test_lists_need_no_header_of_the_runtime(tmp_path, te
 
     assert () == found.capture.damaged
     assert said in str(found.verdict.sentence)
-    assert "found them still there as the test ended" in str(found.verdict.sentence)
+    assert "found these goroutines at the end of the test" in str(found.verdict.sentence)

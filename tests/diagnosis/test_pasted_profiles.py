@@ -67,7 +67,7 @@ def test_a_difference_is_never_a_level(tmp_path):
 def test_what_does_not_say_what_it_counts_is_not_told_as_in_use(name, tmp_path):
     said = of_file(tmp_path, name).verdict.sentence
 
-    assert "does not say whether that is in use" in said
+    assert "does not say whether this is in use" in said
     assert "main.newNode" in parts(said, Function)
 
 

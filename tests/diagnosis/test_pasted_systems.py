@@ -105,7 +105,10 @@ def test_a_name_says_that_a_program_is_in_no_go(name, is_other):
 def test_a_container_that_is_no_go_gets_no_advice_of_gos(tmp_path):
     said = verdict(tmp_path, f"{DOCKER.format('goaccess')}\n    environment: GOMEMLIMIT=320MiB\n")
 
-    assert "GOMEMLIMIT=320MiB has no effect on it. goaccess is no Go program" in said.next_step
+    assert (
+        "GOMEMLIMIT=320MiB has no effect on this program. goaccess is not a Go program"
+        in said.next_step
+    )
     assert "docker stats --no-stream NAME" in said.next_step
 
 
@@ -114,7 +117,7 @@ def test_a_container_that_nothing_shows_to_be_go_is_asked_whether_it_is(tmp_path
     diagnosis = gomem.diagnose(tmp_path / "ticket.md")
 
     assert not shows_go(diagnosis.capture)
-    assert diagnosis.verdict.next_step.startswith("If it is a Go program,")
+    assert diagnosis.verdict.next_step.startswith("If this is a Go program,")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,8 @@ def test_command_lines_of_two_processes_are_two_processes(tmp_path):
 
     assert 104856 << 10 == said.rss_bytes
     assert (
-        "is of another process vault, at 73 MiB RSS: the two sizes are no growth" in said.whose[-1]
+        "is of another process vault, at 73 MiB RSS: the two sizes do not show growth"
+        in said.whose[-1]
     )
 
 

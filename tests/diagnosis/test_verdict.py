@@ -168,8 +168,8 @@ def test_what_go_retains_beyond_rss_is_said_behind_it():
 
     assert "5.4 MiB Go heap (58 %)" in said.where
     beyond = (
-        "Go retains 167 MiB of heap and stacks, 162 MiB of it not in RSS; 164 MiB of it is live "
-        "heap."
+        "Go retains 167 MiB of heap and stacks, including 164 MiB live heap. 162 MiB of the "
+        "167 MiB is not in RSS."
     )
     assert said.where.endswith(beyond)
 
@@ -235,7 +235,7 @@ SMAPS, MEMSTATS, HEAP = "cat /proc/PID/smaps", "memstats", "/debug/pprof/heap"
 ALONE = [
     pytest.param(
         STEADY / "heap.pb.gz",
-        r"The heap profile has 25 MiB of live objects \(95 %: 18 MiB to 32 MiB\)\. "
+        r"The heap profile has 25 MiB of live objects \(95 % interval: 18 MiB to 32 MiB\)\. "
         r"Most live objects are from main\.newSession \(94 %\)",
         SMAPS,
         id="heap-profile",
@@ -260,7 +260,7 @@ ALONE = [
     ),
     pytest.param(
         STEADY / "status",
-        r"RSS is 59 MiB: no file here breaks 57 MiB of anonymous memory down\.",
+        r"RSS is 59 MiB: no file breaks 57 MiB of anonymous memory down\.",
         SMAPS,
         id="status",
     ),
@@ -297,7 +297,7 @@ ALONE = [
     ),
     pytest.param(
         FIXTURES / "maps/go1.26.8.txt",
-        r"Nothing here says how much memory is in use, or what uses it\.",
+        r"No file says how much memory is in use, or what uses the memory\.",
         "gomem capture PID",
         id="nothing-of-memory",
     ),

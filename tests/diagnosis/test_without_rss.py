@@ -78,7 +78,7 @@ def test_one_heap_profile_has_not_grown_and_names_no_moment():
 def test_a_heap_profile_without_a_sample_says_so_and_not_nothing():
     said, _, _ = told(heap_profiles={"a": in_use(0)})
 
-    assert "The heap profile has no sample in use: there is too little" in said
+    assert "The heap profile has no sample in use: too little memory is in use" in said
     assert "0 B" not in said
 
 
@@ -102,7 +102,7 @@ def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
     assert bool(named) == bool(said)
     assert most == said.startswith(("Most live objects", "Nearly all live objects"))
     assert (bool(named) and not most) == said.startswith(
-        "Live objects held by the program's own functions and their callees: "
+        "Live objects by the program's own functions, callees included: "
     )
 
 
@@ -185,7 +185,7 @@ def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None, missi
         (log(2, cpu=0.01, stops=UNKNOWN), "2 GCs: at most 1 % of the CPU."),
         (log(2, cpu=0.0099, stops=UNKNOWN), "2 GCs: under 1 % of the CPU."),
         (log(2, cpu=0.25), "2 GCs: at most 25 % of the CPU, longest pause 3 ms."),
-        (log(2, stops=UNKNOWN), "2 GCs: no line says what they cost."),
+        (log(2, stops=UNKNOWN), "2 GCs: no line has their cost."),
         (log(3, 460.0, missing=18), "The log shows 3 of 21 GCs in 7.7 min: longest pause 3 ms."),
         (log(3, missing=3), "3 GCs: longest pause 3 ms."),
         (log(0), NOTHING),
@@ -203,10 +203,10 @@ def growth(low, high, last=12):
 @pytest.mark.parametrize(
     ("run", "words", "grew"),
     [
-        pytest.param(None, "; too few GCs to tell a trend.", False, id="no run"),
+        pytest.param(None, "; there are too few GCs for a trend.", False, id="no run"),
         pytest.param(
             growth(None, None),
-            ", up from 10 MiB; too few GCs to tell a trend.",
+            ", up from 10 MiB; there are too few GCs for a trend.",
             False,
             id="risen by a fifth",
         ),
@@ -367,5 +367,7 @@ def test_what_is_nobodys_is_said_where_it_is_more_than_the_largest():
 
     said = told(heap_profiles={"a": profile})[0]
 
-    assert "from Go's own or unsymbolized code alone, mostly runtime.malg" in said
-    assert "and their callees: main.work (30 %)" in said
+    assert (
+        "with only Go's own or unsymbolized functions on the stack, mostly by runtime.malg" in said
+    )
+    assert "callees included: main.work (30 %)" in said

@@ -266,7 +266,7 @@ def test_smaps_alone_tell_all_but_the_heap(tmp_path):
 def test_without_rss_it_says_what_would(tmp_path):
     facts = laid_out(tmp_path, "cache-shrink-go1.27.3/1-filled", "heap.pb.gz")
 
-    with pytest.raises(CaptureError, match=r"no file says how large RSS is; add smaps: cat /proc"):
+    with pytest.raises(CaptureError, match=r"no file has RSS; add smaps: cat /proc"):
         facts.rss_profile()
     with pytest.raises(CaptureError, match=r"no moment 3-colected.*did you mean 3-collected"):
         story("cache-shrink-go1.27.3").rss_profile("3-colected")

@@ -79,7 +79,7 @@ LOGGED_RSS = (
     "count as the Go runtime"
 )
 LEAST = "mappings are missing, so RSS and its parts are at least what is shown"
-AGAIN_NEXT = "MemStats and smaps again, both in one command"
+AGAIN_NEXT = "MemStats and smaps again, in one command"
 _FIELDS = ("HeapAlloc", "HeapInuse - HeapAlloc", "HeapIdle - HeapReleased", "StackInuse")
 _CLASSES = (
     f"/memory/classes/heap/{name}:bytes" for name in ("objects", "unused", "free", "stacks")
@@ -211,7 +211,7 @@ def reconcile_rss(
     if assumed:
         verb = "is" if len(assumed) == 1 else "are"
         named = joined(", ", map(File, assumed))
-        notes = [*notes, text("{} {} assumed to be of this snapshot, the last", named, verb)]
+        notes = [*notes, text("{} {} assumed to belong to this snapshot, the last", named, verb)]
     is_of_two_states = bool(collections_between) or not fits(classified, memstats)
     notes = [*notes, *skew_notes(skew_seconds, collections_between)]
     checks = checks_of(rss_bytes, status, rollup_rss_bytes, scraped or {})
@@ -311,7 +311,7 @@ def _coarse(
     logged: Logged | None = None,
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Build a ledger without smaps: memory reserved by Go and the kernel's totals."""
-    notes = ["smaps is missing in this snapshot, or incomplete"]
+    notes = ["this snapshot has no complete smaps"]
     rows: list[_Row] = []
     if memstats is not None:
         claims = claims_of(memstats, 0, sources)

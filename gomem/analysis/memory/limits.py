@@ -35,18 +35,18 @@ MIN_POINTS = 3  # a line through two points has no interval
 LEVEL = 0.95
 NEVER = math.inf
 LIMIT_STEPS = (
-    Column("step", "str", "", "What is added, or taken off.", Words),
-    Column("bytes", "int64", "B", "How much; below 0 where it is taken off."),
-    Column("source", "str", "", "Where the number is from; empty where it is rounding.", Words),
+    Column("step", "str", "", "What is added or subtracted.", Words),
+    Column("bytes", "int64", "B", "How much; below 0 if subtracted."),
+    Column("source", "str", "", "Source of the number; empty for rounding.", Words),
 )
 ADDRESS_SPACE = "Max address space"
 NOT_DIVIDED = (
-    "Go has {needed} resident now; only MemStats say how much of it is in use and needs room"
+    "Go has {needed} in RSS now; only MemStats would show how much of that is in use and needs room"
 )
 ROOM = "Go uses {needed} now, which leaves {room} for garbage between GCs"
 NO_ROOM = (
-    "Go uses {needed} now, more than that: the GC would never rest; raise the container's limit, "
-    "or retain less"
+    "Go already uses {needed}, so under this limit the GC would run all the time: raise the "
+    "container's limit, or retain less"
 )
 
 
@@ -90,7 +90,7 @@ def worst_case_rss(
     rows = [
         ("RSS now", rss_bytes, "smaps, or status"),
         ("reserved by Go, never touched", untouched, "ledger: heap_untouched"),
-        ("runtime structures, not in RSS", absent, "MemStats *Sys less smaps"),
+        ("runtime structures, not in RSS", absent, "MemStats *Sys minus smaps"),
         ("released, can be reused", retaken, "MemStats.HeapReleased, not in RSS"),
     ]
     steps = build_rows(rows, LIMIT_STEPS)
@@ -213,11 +213,11 @@ def advise_gomemlimit(
     needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum()) if is_divided else go
     rows = [
         ("limit", limit_bytes, limit_source),
-        ("outside Go in this process", -(rss_bytes - go), "ledger: RSS less Go's parts"),
+        ("outside Go in this process", -(rss_bytes - go), "ledger: RSS minus Go's parts"),
     ]
     if cgroup is not None:
         beside = max(0, cgroup.unreclaimable_bytes - rss_bytes)
-        source = "memory.stat: unreclaimable memory, less RSS"
+        source = "memory.stat: unreclaimable memory minus RSS"
         rows.append(("kernel memory and other processes", -beside, source))
     share = f"{100 * MARGIN:g} % of the limit"
     rows.append(("margin for growth", -round(MARGIN * limit_bytes), share))

@@ -207,7 +207,8 @@ def disagreements(checks: pd.DataFrame) -> list[str]:
     """Return notes on totals that differ by more than the kernel's per-CPU counting explains."""
     return [
         text(
-            "{} is {} {} the sum of smaps: the files were read at different times, or one is cut",
+            "{} is {} {} the sum of smaps: the files were read at different times, or one is "
+            "truncated",
             row.total,
             Bytes(abs(row.difference_bytes)),
             "above" if row.difference_bytes > 0 else "below",

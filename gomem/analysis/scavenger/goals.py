@@ -92,13 +92,13 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
     return (
         Goal(
             "five-minutes", "release spans that are idle for 300 s, checking every 150 s", old,
-            "No size is aimed at. Reuse of a span restarts its 300 s.",
+            "There is no target size. Reusing a span restarts its 300 s.",
         ),
         Goal("paced-by-goal", "release down to 1.1 × NextGC", by_next_gc),
         Goal(
             "paced",
             f"release down to {BY_PEAK}",
-            by_peak, "About 1.1 × NextGC in a steady state. Off before the second collection.",
+            by_peak, "About 1.1 × NextGC in a steady state. Off before the second GC.",
         ),
         Goal(
             "limit-background", "release until Sys - HeapReleased is 0.95 × GOMEMLIMIT", in_time,

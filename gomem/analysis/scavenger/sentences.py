@@ -30,37 +30,42 @@ SAID = {
     (
         "waiting",
         "five-minutes",
-    ): "{size} is idle but not due yet: before Go 1.13 the runtime checks every 2.5 minutes and "
-    "releases spans that have been idle for five minutes.",
-    ("waiting", "second-collection"): "{size} is idle but not due yet: the scavenger has no goal "
-    "before the second GC.",
-    ("waiting", "next-collection"): ABOVE + " It waits for the next GC: the scavenger passes "
-    "over the heap once per GC cycle, and this heap became idle behind it.",
+    ): "{size} is idle but not due for release: before Go 1.13 the runtime checks every 2.5 "
+    "minutes and releases spans that have been idle for five minutes.",
+    (
+        "waiting",
+        "second-collection",
+    ): "{size} is idle but not due for release: the scavenger has no goal before the second GC.",
+    ("waiting", "next-collection"): ABOVE + " The idle heap waits for the next GC: the scavenger "
+    "passes over the heap once per GC cycle, and had already passed this part.",
     (
         "fragmented",
         "",
-    ): "{slots} of HeapInuse ({HeapInuse}) is free slots{beyond}. A span cannot be released while "
-    "an object in it is live.",
+    ): "{slots} of HeapInuse ({HeapInuse}) is free slots{beyond}. Go cannot release a span while "
+    "an object in the span is live.",
     ("limit-driven", ""): "The goal comes from GOMEMLIMIT ({memory_limit_bytes}): {mapped_bytes} "
     "is mapped and not released, and {limit_rule}.",
     ("madv-free", ""): "{size} was released with MADV_FREE and stays in RSS until the kernel "
     "is short of memory.",
     ("huge-pages", ""): "Huge pages keep {size} resident that Go does not count.",
-    ("dense-chunks", ""): ABOVE + " It stays until the next GC: since Go 1.21 the scavenger "
-    "skips 4 MiB chunks that were nearly full in this GC cycle or the one before, and no GC has "
-    "run since this heap became idle.",
+    ("dense-chunks", ""): ABOVE + " The idle heap stays until the next GC: since Go 1.21 the "
+    "scavenger skips 4 MiB chunks that were nearly full in this GC cycle or the previous one, and "
+    "no GC has run since the heap became idle.",
     ("starved", "stopped"): "The process was stopped, so nothing could be released. " + ABOVE,
     ("starved", "asleep"): NOTHING_WENT
-    + " No rule keeps it, so most likely the scavenger gets no CPU, or sleeps after a step that "
-    "took long by the wall clock. nr_throttled in the cgroup's cpu.stat shows which.",
+    + " No rule keeps the idle heap, so most likely the scavenger gets no CPU, or sleeps after a "
+    "step that took long by the wall clock. nr_throttled in the cgroup's cpu.stat shows which of "
+    "the two.",
     (
         "not-go-memory",
         "",
     ): "At least {size} of RSS is not Go heap, so the scavenger cannot release it.",
-    ("unknown", "no-memstats"): "How much heap Go retains is unknown: that takes all fields of "
-    "MemStats, runtime/metrics or a page of metrics.",
-    ("unknown", "no-goal"): "{retained_bytes} of heap is retained. Without NextGC, the scavenger's "
-    "goal is unknown.",
+    ("unknown", "no-memstats"): "The retained heap is unknown: it needs all fields of MemStats, "
+    "runtime/metrics or a metrics page.",
+    (
+        "unknown",
+        "no-goal",
+    ): "Go retains {retained_bytes} of heap. Without NextGC, the scavenger's goal is unknown.",
     ("unknown", "no-count"): NOTHING_WENT + " Without NumGC, the reason is unknown.",
     ("unknown", "no-release"): NOTHING_WENT
     + " The reason depends on the Go release: pass --go-version, or add the output of "
@@ -129,13 +134,13 @@ class _Interval:
 
 def _lasting(interval: _Interval) -> Text:
     seconds = interval.seconds
-    return Text("in between") if seconds is None else text("in {}", Seconds(seconds))
+    return Text("between these snapshots") if seconds is None else text("in {}", Seconds(seconds))
 
 
 def _gone(interval: _Interval) -> Text:
     moved = given_back(interval.before, interval.after) or 0
     if moved < 0:
-        return Text("More was reused than released")
+        return Text("More memory was reused than released")
     return text("{} was released", Bytes(moved)) if moved else Text("Nothing was released")
 
 
@@ -176,12 +181,13 @@ def _kept(interval: _Interval) -> Text:
     kept = (interval.size or 0) - due
     if not kept:
         words = (
-            "{} of idle heap is above the scavenger's goal of {} ({}), by less than a tenth of it"
+            "{} of idle heap is above the scavenger's goal of {} ({}), but less than a tenth "
+            "of the goal"
         )
         return text(words, size, goal, _by(interval))
     words = (
-        "{} of the {} of idle heap is kept: with it, Go retains no more than the scavenger's goal "
-        "of {} ({}). The other {} is less than a tenth of the goal, too little to count"
+        "{} of the {} of idle heap is kept for reuse, within the scavenger's goal of {} ({}). The "
+        "other {} is above the goal, but by less than a tenth"
     )
     return text(words, Bytes(kept), size, goal, _by(interval), Bytes(due))
 
@@ -198,7 +204,7 @@ def _side(interval: _Interval) -> Text:
 
 
 def _idle(interval: _Interval) -> Text:
-    """Say how little is idle, and compared with what."""
+    """Say how little heap is idle, compared with RSS."""
     if not interval.size:
         return Text("There is no resident idle heap to release")
     least = Text()  # a few bytes need no comparison
@@ -222,7 +228,9 @@ def _beyond(interval: _Interval) -> Text:
     """Say how many of the free slots cannot be filled before the next GC, if not all can."""
     if interval.size == _free_slots(interval):
         return Text()
-    return text("; the next GC starts before {} of them can be refilled", Bytes(interval.size))
+    return text(
+        "; the next GC starts before {} of the free slots can be refilled", Bytes(interval.size)
+    )
 
 
 def _limit_rule(interval: _Interval) -> Text:

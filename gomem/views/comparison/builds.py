@@ -50,7 +50,7 @@ CAPTION = (
     "Medians with 95 % intervals, from zero; the dotted line is the baseline. "
     "Metrics that differ in some build{}."
 )
-EACH = "each build is compared with {} alone, not with the others"
+EACH = "each build is compared only with {}"
 
 
 def builds_document(compared: BuildComparison, *, hidden: Hidden = sides.SHOWN) -> Document:
@@ -127,9 +127,9 @@ def _steps(compared: BuildComparison) -> Section | None:
     found = compared.differing_steps
     if found.empty:
         return None
-    shown = table("What differs from the build before", BUILDS, found)
+    shown = table("Changes from the previous build", BUILDS, found)
     blocks = (Notes((compared.steps_words,)), shown, Notes((BUILDS_LEGEND,)))
-    heading = "From build to build, in the order given"
+    heading = "Each build against the previous build, in the given order"
     return Section("steps", heading, blocks, gist=_names(found["build"]))
 
 
@@ -175,7 +175,7 @@ SECTIONS: tuple[Part[BuildComparison], ...] = (
     Part("budgets", _budgets, "No budget was set; see --fail-on"),
     Part("outliers", partial(_of_frame, "outliers", "Unlike the others", _outliers),
          "No build differs from all others"),
-    Part("steps", _steps, "No build differs from the one before it"),
+    Part("steps", _steps, "No build differs from the previous build"),
     Part("findings", partial(_of_frame, "findings", "Findings", _findings),
          "No known cause fits any build"),
     Part("moved", _what_differs, "No metric differs from the baseline's"),

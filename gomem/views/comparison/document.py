@@ -49,14 +49,16 @@ if TYPE_CHECKING:
     from gomem.views.document import Block, Tone
 
 KIND = "Go memory comparison"
-DUMBBELLS = "Each as a multiple of its value before, on a log scale: ×2 and ×0.5 are equally far."
+DUMBBELLS = (
+    "Each metric as a multiple of its value before, on a log scale: ×2 and ×0.5 are equally far."
+)
 MAX_TITLE = 60  # characters of settings in the title; longer settings are only in the sentence
 NOISE_SHOWN = 20  # sites within noise, with the largest differences
 SITES_SHOWN = 10  # changed sites; the others are summed up in a row
 NAMED = 3  # sites in a note
 NO_LEDGER = "No file here says where memory is; add /proc/PID/smaps on each side"
 NO_BENCHMARK = "No benchmark here; run go test -bench=. -count=10 on each side"
-NO_MEMORY = "No capture here says how large it is; add /proc/PID/smaps or runtime.MemStats"
+NO_MEMORY = "No capture has the size of the process; add /proc/PID/smaps or runtime.MemStats"
 NO_LOG = f"No gctrace log here; run {GC_LOG.command()} on each side"
 NO_LOAD = "No load test here; add what ab, hey, wrk or vegeta printed to each capture"
 ALL_READ = "Everything was read"
@@ -202,7 +204,9 @@ def _ledger_section(comparison: Comparison) -> Section | None:
         sides = {"before": MomentName(pair.before), "after": MomentName(pair.after)}
         moved = {"change": comparison.change.ledger, **sides}
         of = words.of_runs(comparison)
-        caption = f"Right: rose. Left: fell. Together they are the change of RSS{of}."
+        caption = (
+            f"Right: parts that rose. Left: parts that fell. The sum is the change of RSS{of}."
+        )
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
     by_snapshot = "RSS by snapshot, medians" if words.of_runs(comparison) else "RSS by snapshot"
     blocks += [table(by_snapshot, tables.MOMENTS, known)] if len(known) > 1 else []

@@ -140,8 +140,8 @@ def _runtime_metrics() -> Iterator[Term]:
         for setting in settings.split():
             name = f"/godebug/non-default-behavior/{setting}:events"
             means = (
-                f"How often the program did something differently because GODEBUG has {setting} "
-                "at another value than the release's own."
+                f"How often the program behaved differently because GODEBUG sets {setting} to "
+                "another value than the default of the release."
             )
             what = f"a metric of runtime/metrics, since Go {since}"
             yield Term((name,), what, (Paragraph(means),))
@@ -175,7 +175,10 @@ def _parts() -> Iterator[Term]:
 def _thresholds() -> Iterator[Term]:
     """An overview of all thresholds with defaults, then each threshold."""
     every = Codes("Defaults", tuple(f"{name}={default}" for name, default, _ in thresholds()))
-    way = "Where a finding begins. gomem report --threshold NAME=VALUE sets one, in its base unit."
+    way = (
+        "Values from which gomem reports a finding. gomem report --threshold NAME=VALUE sets a "
+        "threshold, in its base unit."
+    )
     yield Term(("thresholds", "threshold"), "", (Paragraph(way), every))
     for name, default, words in thresholds():
         means = f"{words} By default {default}; --threshold {name}=… sets it."

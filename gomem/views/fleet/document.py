@@ -49,8 +49,8 @@ SHOWN = Hidden()  # hides only home directories
 DRAWN = ("rss_bytes", "live_heap", "heap_idle", "stacks", "native", "goroutines", "threads",
          "gc_cpu_fraction")  # fmt: skip
 CAPTION = (
-    "From the least instance to the most, with the middle half and the median; squares are unlike "
-    "the others."
+    "From the lowest instance to the highest, with the middle half and the median; squares are "
+    "instances unlike the others."
 )
 TITLES = {name: f"{q.words[:1].upper()}{q.words[1:]}" for name, q in BY_NAME.items()}
 Row = dict[str, Any]
@@ -163,8 +163,8 @@ FAILED = (
     tables.words("capture", "capture"), tables.words("why", "what"),
 )  # fmt: skip
 BUILDS_LEGEND = (
-    "each build against the one before it, by a Mann-Whitney test corrected for all builds; "
-    "? is too few to tell"
+    "each build is compared with the previous build by a Mann-Whitney test, corrected for all "
+    "builds; ? means too few values"
 )
 
 
@@ -201,7 +201,7 @@ def _distributions(fleet: Fleet) -> Section | None:
         if len(mine):
             blocks.append(Figure(caption, plot_instances, lambda drawn=drawn: drawn))  # type: ignore[misc]
     blocks.append(table("Over the instances", DISTRIBUTIONS, frame))
-    return Section("distributions", "How all instances lie", tuple(blocks), brief=False,
+    return Section("distributions", "Distributions over the instances", tuple(blocks), brief=False,
                    gist=how_many(frame["name"].nunique(), "quantity", "quantities"),
                    opened=True)  # fmt: skip
 
@@ -222,7 +222,7 @@ def _instances(fleet: Fleet) -> Section | None:
     rows = _linked(fleet, rows_of(first.head(MAX_ROWS)))
     blocks: list[Block] = [table("Instances, as of their last capture", INSTANCES, rows)]
     if len(frame) > MAX_ROWS:
-        order = "those unlike the others, then by RSS"
+        order = "instances unlike the others first, then by RSS"
         more = f"the first {MAX_ROWS} of {len(frame)}: {order}; --format json has all"
         blocks.append(Notes((more,)))
     gist = how_many(len(frame), "instance")
@@ -259,7 +259,7 @@ def _failed(fleet: Fleet) -> Section | None:
 
 SECTIONS: tuple[Part[Fleet], ...] = (
     Part("outliers", _outliers, "No instance is unlike the others"),
-    Part("distributions", _distributions, "No capture tells a size"),
+    Part("distributions", _distributions, "No capture has a size"),
     Part("builds", _builds, "All instances are of one build"),
     Part("drift", _drift, "Nothing rises from capture to capture"),
     Part("instances", _instances, "No capture was read"),

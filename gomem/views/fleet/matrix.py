@@ -74,7 +74,9 @@ def _opening(matrix: Matrix) -> tuple[Block, ...]:
         )
         for row in rows
     )
-    return (Bars("RSS by build; orange differs from the build above it", bars),) if bars else ()
+    return (
+        (Bars("RSS by build; an orange build differs from the build above", bars),) if bars else ()
+    )
 
 
 def _side_by_side(matrix: Matrix) -> Section | None:
@@ -84,7 +86,7 @@ def _side_by_side(matrix: Matrix) -> Section | None:
     columns = [tables.words("build", Build)]
     columns += [Column(BY_NAME[name].words, partial(_cell, by_place, name)) for name in names]
     rows: Any = list(matrix.builds)
-    legend = f"medians with 95 % intervals; {MARK} differs from the build above it"
+    legend = f"medians with 95 % intervals; {MARK} marks a difference from the build above"
     shown = table("Each build", columns, rows)
     return Section("matrix", "Build by build", (shown, Notes((legend,))), opened=True,
                    gist=how_many(len(rows), "build"))  # fmt: skip
@@ -117,9 +119,9 @@ def _failed(matrix: Matrix) -> Section | None:
 
 
 SECTIONS: tuple[Part[Matrix], ...] = (
-    Part("differs", partial(_rows, "differs", "What differs, and where", "differing"),
-         "No build differs from the one before it"),
-    Part("matrix", _side_by_side, "No capture tells a size"),
-    Part("all", partial(_rows, "all", "Every quantity", "compared"), "No capture tells a size"),
+    Part("differs", partial(_rows, "differs", "First differing build", "differing"),
+         "No build differs from the previous build"),
+    Part("matrix", _side_by_side, "No capture has a size"),
+    Part("all", partial(_rows, "all", "Every quantity", "compared"), "No capture has a size"),
     Part("failed", _failed, "Every capture was read"),
 )  # fmt: skip

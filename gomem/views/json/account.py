@@ -86,28 +86,32 @@ def _bounds(of: str, at: str, means: str, unit: str = "B") -> tuple[Key, Key]:
     low, high = attrgetter(f"{at}low"), attrgetter(f"{at}high")
     prefix = f"{of}_" if of else ""
     return (
-        plain(f"{prefix}low", "int64", unit, f"{means}, at least.", lambda part: round(low(part))),
-        plain(f"{prefix}high", "int64", unit, "The same, at most.", lambda part: round(high(part))),
+        plain(
+            f"{prefix}low", "int64", unit, f"{means}: lower bound.", lambda part: round(low(part))
+        ),
+        plain(
+            f"{prefix}high", "int64", unit, "The same: upper bound.", lambda part: round(high(part))
+        ),
     )
 
 
 ACCOUNT = inner(
-    "account", "Memory by owner, and what moved it; null if no moment has a size.",
+    "account", "Memory by owner, and its changes; null if no snapshot has a size.",
     plain("quantity", "str", "",
           "The total of the parts: RSS, memory reserved by Go, or memory in use.",
           "facts.account.quantity", **words(QUANTITIES)),
-    moment("from", "First moment with the size of the process.",
+    moment("from", "First snapshot with the size of the process.",
            "facts.account.first.moment"),
-    moment("to", "Last moment with it.", "facts.account.last.moment"),
+    moment("to", "Last snapshot with the size of the process.", "facts.account.last.moment"),
     plain("seconds", "float64", "s", "Time between the two; null if unknown.", _seconds),
     plain("change_bytes", "int64", "B", "Change of the total.",
           "facts.account.change_bytes"),
     inner(
-        "parts", "In the finest detail that both moments have.",
+        "parts", "Parts, in the finest detail that both snapshots have.",
         plain("group", "str", "", "Groups of memory that are reported together, joined by `+`.",
               lambda told: "+".join(sorted(told.part.groups))),
-        *_bounds("from", "part.before.", "Value at the first moment"),
-        *_bounds("to", "part.after.", "Value at the last moment"),
+        *_bounds("from", "part.before.", "Value at the first snapshot"),
+        *_bounds("to", "part.after.", "Value at the last snapshot"),
         *_bounds("change", "part.change.", "Change, as a 95 % interval"),
         *_bounds("change_certain", "part.certain.", "Change, as certain bounds"),
         *of_class(Told, "assumption shape", shape=words_or_null(SHAPES)),
@@ -115,13 +119,14 @@ ACCOUNT = inner(
             "holders", "Holders, the largest first.",
             plain("name", "str", "", "A function, a kind of mapping, or a file.", _name),
             plain("own_function", "str", "",
-                  "The program's own function to look at; null without one.",
+                  "The program's own function to look at; null if unknown.",
                   lambda holder: (None if holder.own_function is None
                                   else Function(holder.own_function)),
                   **TEXT_OR_NULL),
-            plain("low", "Int64", "B", "Change, at least; null if unknown.",
+            plain("low", "Int64", "B", "Lower bound of the change; null if unknown.",
                   lambda holder: _whole(holder.low)),
-            plain("high", "Int64", "B", "The same, at most.", lambda holder: _whole(holder.high)),
+            plain("high", "Int64", "B", "The same: upper bound.",
+                  lambda holder: _whole(holder.high)),
             many=True,
         ),
         get=_parts, many=True,
@@ -130,9 +135,9 @@ ACCOUNT = inner(
         "observations", "Observations, whether or not anything is wrong.",
         *of_class(Observation, "sentence group"),
         *_bounds("change", "change_", "Change, in bytes or goroutines", ""),
-        plain("shape", "str", "", "How it moved; null for too few moments.",
+        plain("shape", "str", "", "Shape of the change; null for too few snapshots.",
               lambda observation: observation.shape or None, **words_or_null(SHAPES)),
-        moment("moment", "Last moment that shows it.", nullable=True), many=True,
+        moment("moment", "Last snapshot that shows the change.", nullable=True), many=True,
     ),
     get=lambda diagnosis: None if diagnosis.facts.account is None else diagnosis, nullable=True,
 )  # fmt: skip

@@ -29,7 +29,7 @@ SAMPLE_TYPE = Column(
 )
 UNIT = Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.", Words)
 TOTAL = Column("total", "int64", "", "Total of the profile, in the unit.")
-NOTE = Column("note", "str", "", "Why there are no intervals; empty where there are.", Words)
+NOTE = Column("note", "str", "", "Why there are no intervals; empty with intervals.", Words)
 SLOPES: dict[str, Any] = dict.fromkeys(
     ("first", "last", "slope", "slope_low", "slope_high"), NUMBER
 )
@@ -74,14 +74,15 @@ def _found(question: str) -> Callable[[Diagnosis], list[OfMoment]]:
 
 AT = moment("moment", MOMENT.means)
 ALLOCATIONS = inner(
-    "allocations", "Largest sites, by moment and sample type.",
+    "allocations", "Largest sites, by snapshot and sample type.",
     AT, *columns((SAMPLE_TYPE, UNIT, TOTAL), at="told."),
     frame("top", SITES, "Sites, the largest flat value first.", "told.top"),
     *columns((NOTE,), at="told."), get=_sites, many=True,
 )  # fmt: skip
 REASONS = inner(
     "reasons",
-    "Why lines allocate, by the compiler's escape analysis, for alloc_space; empty without it.",
+    "Why lines allocate, by the compiler's escape analysis, for alloc_space; empty without "
+    "escape analysis.",
     AT,
     frame("lines", LINES, "Lines, the largest first.", "told"),
     get=_reasons, many=True,
@@ -99,16 +100,17 @@ OBJECT_SIZES = inner(
     get=_found("object_sizes"), many=True,
 )  # fmt: skip
 GROWTH = inner(
-    "growth", "Growth over the moments' heap profiles; null without a series.",
+    "growth", "Growth over the heap profiles of the snapshots; null without a series.",
     *columns((SAMPLE_TYPE, UNIT), at="facts.profiles.heap_series."),
     plain("profiles", "int64", "count", "Profiles with new data.",
           lambda diagnosis: len(diagnosis.facts.profiles.heap_series.moments), minimum=1),
-    plain("repeated", "int64", "count", "Profiles left out because they repeat the profile before.",
+    plain("repeated", "int64", "count",
+          "Profiles left out because they repeat the previous profile.",
           lambda diagnosis: len(diagnosis.facts.profiles.heap_series.repeated)),
-    plain("seconds", "float64", "s", "From the first profile to the last.",
+    plain("seconds", "float64", "s", "Time from the first profile to the last.",
           lambda diagnosis: float(diagnosis.facts.profiles.heap_series.moments["seconds"].iloc[-1]),
           **NUMBER),
-    plain("horizon_seconds", "float64", "s", "Time beyond the last profile that is projected.",
+    plain("horizon_seconds", "float64", "s", "Projected time after the last profile.",
           "facts.profiles.growth_horizon_seconds", **NUMBER),
     frame("stacks", STACKS, "Stacks, the fastest growing first.",
           lambda diagnosis: diagnosis.growth.head(MAX_STACKS), shape={"enum": list(SHAPES)},

@@ -55,7 +55,7 @@ SCHEMA = "gomem.compare/1"
 BUILDS_SCHEMA = "gomem.compare-builds/1"
 SIDES = ("before", "after")
 SHOWN = Hidden()  # hides only home directories
-BUILD = Column("build", "str", "", "The build that has them.", Build)
+BUILD = Column("build", "str", "", "The build.", Build)
 _JUDGED: dict[str, Any] = {
     "layer": words(LAYERS),
     "p_value": PROBABILITY,
@@ -93,15 +93,13 @@ def _metrics(named: Named) -> pd.DataFrame:
     return told
 
 
-_SIDES: dict[str, Any] = {
-    side: record(_side(side), "What was measured on this side.") for side in SIDES
-}
+_SIDES: dict[str, Any] = {side: record(_side(side), "Measurements of this side.") for side in SIDES}
 _MEASURED = Key(
     "metrics",
     frame(
         "metrics",
         [column for column in METRICS if not column.name.startswith(("before_", "after_"))],
-        "Those of memory and collector are one value a capture.",
+        "Metrics; memory and collector metrics have one value per capture.",
         verdict=words(VERDICTS),
         **_SIDES,
         **_JUDGED,
@@ -109,45 +107,47 @@ _MEASURED = Key(
     _metrics,
 )
 _VERDICT = inner(
-    "verdict", "What it comes down to.",
-    plain("sentence", "str", "", "What changed, by how much, and why."),
-    plain("verdict", "str", "", "The same in a word; ? where it cannot be told.",
+    "verdict", "The verdict.",
+    plain("sentence", "str", "", "What changed, by how much, and why, in a sentence."),
+    plain("verdict", "str", "", "The verdict in a word; ? if undecided.",
           **words(JUDGEMENTS)),
-    texts("details", "What else to know at once, in sentences."),
+    texts("details", "Further sentences of the verdict."),
     get="compared.judgement",
 )  # fmt: skip
-_NOTES = texts("notes", "What to know before believing any of it.", "compared.notes")
+_NOTES = texts("notes", "Caveats.", "compared.notes")
 COMPARE = shape(
-    "What became of each metric, allocation site and ledger part from before to after. Values are "
+    "How each metric, allocation site and ledger part changed from before to after. Values are "
     "base units: bytes, seconds, fractions. Unknown is null. Fields may be added, never renamed.",
     written_as(SCHEMA),
     inner("inputs", "What was compared.", plain("before", "str", "", "What was compared, by name."),
-          plain("after", "str", "", "With what, by name."), get=lambda named: named),
+          plain("after", "str", "", "Name of the side after."), get=lambda named: named),
     frame("settings", DIFFERING, "Settings of the runtime that differ between the sides.",
           "compared.settings"),
     _VERDICT,
-    frame("budgets", BUDGETS, "The budgets that were set, and how each stands.", "compared.budgets",
+    frame("budgets", BUDGETS, "The budgets, with the state of each.", "compared.budgets",
           state=words(BUDGET_STATES), p_value=PROBABILITY),
     frame("findings", COMPARED_CAUSES, "Causes on either side.", "compared.findings",
           state=words(FINDING_STATES), severity=words(map(str, Severity))),
     _MEASURED,
-    frame("geomeans", GEOMEANS, "Of each unit that several benchmarks share.", "compared.geomeans",
+    frame("geomeans", GEOMEANS, "Geometric means, for each unit that several benchmarks share.",
+          "compared.geomeans",
           metrics={"minimum": 2}),
-    frame("moments", MOMENTS, "Which moment was compared with which, the last one last.",
+    frame("moments", MOMENTS, "Pairs of compared snapshots; the last pair is last.",
           "compared.moments"),
-    frame("windows", WINDOWS, "How much of each side's life is compared: n, and the time covered.",
+    frame("windows", WINDOWS, "Compared part of each side: number of runs, and the time covered.",
           "compared.windows", side=words(SIDES)),
-    frame("ledger", LEDGER, "Parts of resident memory at these moments.", "compared.ledger",
+    frame("ledger", LEDGER, "Parts of RSS at these snapshots.", "compared.ledger",
           part=words(PARTS)),
-    frame("groups", GROUPS, "Whose the resident memory is at these moments, by both accounts.",
+    frame("groups", GROUPS, "RSS by owner at these snapshots, by both accounts.",
           "compared.groups"),
     frame("sites", SITE_CHANGES, "Allocation sites, the largest change first.", "compared.sites",
           **_CHANGED),
     frame("site_rates", SITE_RATES,
-          "What each allocated between the moments, where both sides have two profiles.",
+          "Allocation of each site between the snapshots, if both sides have two profiles.",
           "compared.site_rates", per=words(PER), **_CHANGED),
     _NOTES,
-    inner("damage", "What of either side could not be read.", *columns(without(DAMAGE, "text")),
+    inner("damage", "Parts of either side that could not be read.", *columns(without(DAMAGE,
+                                                                                     "text")),
           get="compared.damaged", many=True),
 )  # fmt: skip
 
@@ -168,20 +168,20 @@ class Several(NamedTuple):
 
 
 COMPARE_BUILDS = shape(
-    "What became of each metric in each build, against one of them, the baseline.",
+    "How each metric of each build compares with the baseline build.",
     written_as(BUILDS_SCHEMA),
     inner("inputs", "What was compared.",
-          plain("baseline", "str", "", "What the others are compared with, by name.",
+          plain("baseline", "str", "", "Name of the baseline build.",
                 lambda compared: Build(compared.baseline)),
-          texts("builds", "The others, by name.",
+          texts("builds", "Names of the other builds.",
                 lambda compared: map(Build, compared.comparisons)), get="compared"),
     frame("settings", (BUILD, *DIFFERING),
           "Settings of the runtime that differ from the baseline's.", "compared.settings"),
     _VERDICT,
-    frame("outliers", OUTLIERS, "Builds that are unlike all others, the farthest first.",
+    frame("outliers", OUTLIERS, "Builds that differ from all others, the farthest first.",
           "compared.outliers"),
     frame("steps", STEPS,
-          "Each build against the one before it, in the order given.", "compared.steps"),
+          "Each build against the previous build, in the given order.", "compared.steps"),
     frame("metrics", BUILD_METRICS, "A row for each metric and build, the baseline's first.",
           "compared.metrics", verdict=words_or_null(VERDICTS), **_JUDGED),
     _NOTES,

@@ -72,14 +72,15 @@ def _plain(column: Column) -> Key:
 
 
 FLEET = shape(
-    "Many captures, and which instances are unlike the others. Values are base units: bytes, "
+    "Many captures, and the instances that are unlike the others. Values are base units: bytes, "
     "seconds, fractions. Unknown is null. Fields may be added, never renamed.",
     written_as(SCHEMA),
-    plain("instances", "int64", "count", "Instances, read or not.", "verdict.instances", **SIZE),
+    plain("instances", "int64", "count", "Number of instances, read or not.", "verdict.instances",
+          **SIZE),
     inner(
-        "verdict", "What it comes down to.",
+        "verdict", "The verdict.",
         *of_class(Verdict, "sentence alike compared"),
-        texts("details", "What else there is to know, in sentences."),
+        texts("details", "Further sentences of the verdict."),
         *of_class(Verdict, "next_step"),
     ),
     inner(
@@ -95,7 +96,7 @@ FLEET = shape(
           lambda fleet: fleet.failed.drop(columns=["time", "key"])),
     frame("distributions", DISTRIBUTIONS, "Each quantity over the instances of a service."),
     frame("builds", BUILDS, "Each quantity build by build.", verdict=TEXT_OR_NULL),
-    frame("drift", DRIFT, "What rises over an instance's captures."),
+    frame("drift", DRIFT, "Quantities that rise over the captures of an instance."),
     frame("near_limit", NEAR, "Instances near their memory limit."),
     frame("rss", RSS_QUANTILES, "RSS over all captures of a service."),
     frame("by_instance", without(INSTANCES, "path"), "Each instance as of its last capture.",
@@ -103,16 +104,18 @@ FLEET = shape(
           code=TEXT_OR_NULL, unlike=TEXT_OR_NULL),
 )  # fmt: skip
 MATRIX = shape(
-    "The same program under several builds: what each needs, and where that changes. Values are "
-    "base units. Unknown is null. Fields may be added, never renamed.",
+    "The same program in several builds: what each build needs, and which build changes it. "
+    "Values are base units. Unknown is null. Fields may be added, never renamed.",
     written_as(MATRIX_SCHEMA),
-    inner("verdict", "What it comes down to.",
-          plain("sentence", "str", "", "The first build that differs, and where it changes back.",
-                "sentence"), get=lambda matrix: matrix),
+    inner("verdict", "The verdict.",
+          plain("sentence", "str", "",
+                "The first build that differs, and the build that changes back.", "sentence"),
+          get=lambda matrix: matrix),
     texts("builds", "Builds in order.", lambda matrix: map(Build, matrix.builds)),
-    frame("rows", BUILDS, "A row per build and quantity, each against the build before it.",
+    frame("rows", BUILDS, "A row per build and quantity, compared with the previous build.",
           "compared", verdict=TEXT_OR_NULL),
-    frame("differing", BUILDS, "Those of builds that differ from the one before.", "differing"),
+    frame("differing", BUILDS, "The rows of builds that differ from the previous build.",
+          "differing"),
     frame("failed", without(FAILED, "time", "key"), "Captures that could not be read.",
           lambda matrix: matrix.failed.drop(columns=["time", "key"])),
 )  # fmt: skip

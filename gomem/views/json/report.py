@@ -100,7 +100,7 @@ def _artefacts(name: str, means: str, get: Callable[[Any], tuple[Capture, str]])
         name, without(ARTEFACTS, "moment"), means, files,
         cells={"kind": _or_null, "time": _time, "time_source": _or_null,
                "looks_like": _or_null},
-        kind=words_or_null(BY_NAME) | {"description": "By its content; null if unknown."},
+        kind=words_or_null(BY_NAME) | {"description": "Kind, by content; null if unknown."},
         bytes=SIZE, time_source=TEXT_OR_NULL, looks_like=TEXT_OR_NULL,
     )  # fmt: skip
 
@@ -149,30 +149,30 @@ def _moments(capture: Capture) -> list[dict[str, Any]]:
 
 
 CAPTURE = (
-    plain("name", "str", "", "Its name in reports.",
+    plain("name", "str", "", "Name of the capture in reports.",
           lambda diagnosis: CaptureName(diagnosis.capture.name)),
-    plain("go_version", "str", "", "The release; null unless it is known exactly.",
+    plain("go_version", "str", "", "The Go release; null unless known exactly.",
           "go_version.text", **TEXT_OR_NULL),
     inner(
-        "go_version_range", "The releases that it can be.",
+        "go_version_range", "The possible Go releases.",
         *(
-            plain(end, "str", "", f"The {word} release that it can be; null if nothing says.",
+            plain(end, "str", "", f"The {word} possible release; null if unknown.",
                   _release(end), **TEXT_OR_NULL)
             for end, word in (("low", "oldest"), ("high", "newest"))
         ),
         get="go_version",
     ),
-    plain("go_version_evidence", "str", "", "Source of the release, or what narrows it.",
+    plain("go_version_evidence", "str", "", "Source of the release, or of its bounds.",
           "go_version.evidence"),
     inner(
-        "moments", "In order.",
-        moment("name", "Name of the moment.", itemgetter("moment")),
-        plain("time", "datetime64[ns, UTC]", "", "The earliest of its artefacts' times.",
+        "moments", "Snapshots, in order.",
+        moment("name", "Name of the snapshot.", itemgetter("moment")),
+        plain("time", "datetime64[ns, UTC]", "", "The earliest time of its files.",
               lambda row: _time(row["time"])),
-        _artefacts("artefacts", "Artefacts of the moment.", itemgetter("capture", "moment")),
+        _artefacts("artefacts", "Files of the snapshot.", itemgetter("capture", "moment")),
         get=lambda facts: _moments(facts.capture), many=True,
     ),
-    _artefacts("artefacts", "Artefacts of the whole capture, and unreadable files.",
+    _artefacts("artefacts", "Files of the whole capture, and unreadable files.",
                lambda facts: (facts.capture, "")),
     inner(
         "settings", "Settings of the runtime, with their sources.",
@@ -180,42 +180,42 @@ CAPTURE = (
         plain("value", "str", "", "Value as in the environment: 40, off, 512MiB, none.", _value),
         *(
             plain(
-                end, "float64", "", f"The {word} that it can be: per cent of GOGC, bytes of a "
-                "limit; null if nothing bounds it.", _end(end),
+                end, "float64", "", f"The {word} possible value, in percent for GOGC, in bytes "
+                "for a limit; null if unbounded.", _end(end),
             )
             for end, word in (("low", "least"), ("high", "most"))
         ),
         plain("known_by", "str", "", "Source of the value, or of its bounds.", **words(KNOWN_BY)),
-        plain("source", "str", "", "The file; null without one.",
+        plain("source", "str", "", "The file; null without a file.",
               lambda setting: File(setting.source) if setting.source else None, **TEXT_OR_NULL),
         get="settings.known", many=True,
     ),
 )  # fmt: skip
 VERDICT = inner(
     "verdict",
-    "The answer: where the memory is, what moved it there, who holds it, what to do.",
+    "The verdict: where the memory is, what changed, what holds the memory, and what to do.",
     _sentence(Verdict, "sentence"),
     *of_class(Verdict, "code", "answer.", code=words_or_null(CODES)),
     plain("severity", "str", "",
-          "How much it matters now; null where nothing is out of the ordinary.",
+          "Severity now; null if nothing is wrong.",
           lambda told: None if told.answer.severity is None else str(told.answer.severity),
           **words_or_null(SEVERITIES)),
-    moment("moment", "Moment that it is about; null if no moment has memory figures.",
+    moment("moment", "Snapshot that the verdict describes; null if no snapshot has memory data.",
            "answer.moment", nullable=True),
     *of_class(Verdict, "rss_bytes", "answer.", rss_bytes=SIZE),
-    texts("whose", "What retains the Go heap, and what bounds it; sentences.",
+    texts("whose", "Sentences on what retains the Go heap, and on its bounds.",
           lambda told: [typed(sentence, told.diagnosis) for sentence in told.answer.whose]),
     _sentence(Verdict, "next_step"),
     *of_class(Verdict, "further", "answer."),
     get=lambda diagnosis: Told(diagnosis.verdict, diagnosis),
 )  # fmt: skip
 MISSING_CALL = inner(
-    "missing_call", "The call that is most likely missing; null where nothing names one.",
+    "missing_call", "The call that is most likely missing; null if unknown.",
     *of_class(MissingCall, "call why"),
-    plain("releases", "str", "", "Go releases in which it holds, if the capture's own can be "
-          "another; null otherwise.", lambda call: call.releases or None, **TEXT_OR_NULL),
+    plain("releases", "str", "", "Go releases for which this holds, if the release of the capture "
+          "can be another; null otherwise.", lambda call: call.releases or None, **TEXT_OR_NULL),
     inner(
-        "where", "Where it is missing; null if no file shows it.",
+        "where", "Where the call is missing; null if no file shows the place.",
         plain("function", "str", "", "The program's own function.", _function("function")),
         plain("file", "str", "", "File of its call; null if unknown.",
               lambda call: File(call.file) if call.file else None, **TEXT_OR_NULL),
@@ -227,20 +227,20 @@ MISSING_CALL = inner(
 )  # fmt: skip
 FINDINGS = inner(
     "findings",
-    "Known causes that apply, one finding a cause, ranked by their cost now.",
+    "Findings, one per known cause that applies, ranked by their present cost.",
     *of_class(Finding, "code", "answer.", code=words(CODES)),
     plain("severity", "str", "", "Severity.", lambda told: str(told.answer.severity),
           **words(SEVERITIES)),
     *of_class(Finding, "confidence", "answer.", confidence=words(CONFIDENCES)),
-    moment("moment", "Last moment at which it holds; null for the whole capture.",
+    moment("moment", "Last snapshot with the finding; null for the whole capture.",
            "answer.moment", nullable=True),
-    texts("moments", "All moments at which it holds; empty for the whole capture.",
+    texts("moments", "All snapshots with the finding; empty for the whole capture.",
           lambda told: map(MomentName, told.answer.moments)),
     *of_class(Finding, "now over bytes cpu_fraction", "answer."),
     _sentence(Finding, "title"),
     inner(
-        "evidence", "The numbers behind it.",
-        plain("artefact", "str", "", "File that holds it, or the values it was computed from.",
+        "evidence", "The numbers behind the finding.",
+        plain("artefact", "str", "", "File with the number, or the files it was computed from.",
               lambda told: typed_paths(told.answer.artefact)),
         *of_class(Evidence, "field", "answer."),
         plain("value", "str", "", "Value, in the unit.", type=["integer", "number", "string"]),
@@ -261,7 +261,7 @@ FINDINGS = inner(
         *(
             plain(end, "Int64", "B", means, _whole(end), **SIZE)
             for end, means in (
-                ("low", "Growth, at least."), ("high", "The same, at most.")
+                ("low", "Minimum growth."), ("high", "Maximum growth.")
             )
         ),
         get="answer.sites", many=True,
@@ -276,30 +276,31 @@ REPORT = shape(
     "Where the memory of one Go process went. Values are base units: bytes, seconds, fractions. "
     "Unknown is null. Fields may be added, never renamed.",
     written_as(SCHEMA),
-    plain("gomem_version", "str", "", "Version of gomem that wrote it.",
+    plain("gomem_version", "str", "", "Version of gomem that wrote the document.",
           lambda _: version("gomem")),
     VERDICT,
-    inner("capture", "What was read.", *CAPTURE, get="facts"),
-    inner("baseline", "The capture it was compared with, if any.", *CAPTURE, nullable=True,
+    inner("capture", "The capture.", *CAPTURE, get="facts"),
+    inner("baseline", "The baseline capture; null without a baseline.", *CAPTURE, nullable=True,
           get=lambda diagnosis: diagnosis.baseline and diagnosis.baseline.facts),
     ACCOUNT, LEDGER, MAPPINGS, CHANGES,
     frame("levels", LEVEL_QUANTILES,
-          "Quantiles of RSS and heap sizes; empty for fewer than 20 moments.",
+          "Quantiles of RSS and heap sizes; empty for fewer than 20 snapshots.",
           "facts.level_quantiles"),
     LIMITS, SCAVENGER, GC, COLLECTOR,
     Key("what_if", or_none(WHAT_IF, "Estimates for other settings; null without a gctrace log."),
         attrgetter("what_if")),
     frame("goroutines", GOROUTINE_GROUPS,
-          "Goroutines by where they wait, at the last moment with stacks; empty without.",
+          "Goroutines by where they wait, at the last snapshot with stacks; empty without stacks.",
           "facts.goroutine_groups", state=TEXT_OR_NULL,
           created_by=TEXT_OR_NULL),
-    inner("retention", "Who keeps the heap, by the last heap dump; null without one.",
-          moment("moment", "The moment of the dump."), *KEPT, get="facts.kept", nullable=True),
+    inner("retention", "Keepers of the heap, by the last heap dump; null without a heap dump.",
+          moment("moment", "The snapshot of the dump."), *KEPT, get="facts.kept", nullable=True),
     ALLOCATIONS, REASONS, TURNOVER, OBJECT_SIZES, GROWTH, FINDINGS,
     Key("checked",
         Shape(listed(words(CODES), "Codes of all causes that were checked."), lambda _: CODES),
         lambda diagnosis: diagnosis),
-    inner("damage", "What could not be read.", *columns(DAMAGE), get="capture.damaged", many=True),
+    inner("damage", "Parts that could not be read.", *columns(DAMAGE), get="capture.damaged",
+          many=True),
 )  # fmt: skip
 
 

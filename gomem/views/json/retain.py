@@ -36,19 +36,22 @@ _BYTES = {UNIT: "B", "minimum": 0}
 KEPT = (
     *of_class(Kept, "live_bytes unreachable_bytes", live_bytes=SIZE, unreachable_bytes=SIZE),
     inner(
-        "keepers", "What keeps the heap, the largest first; their bytes add up to live_bytes.",
-        plain("kind", "str", "", "What kind of keeper it is.", **words(KINDS)),
+        "keepers", "Keepers of the heap, the largest first; the bytes of all keepers add up to "
+                   "live_bytes.",
+        plain("kind", "str", "", "Kind of the keeper.", **words(KINDS)),
         *of_class(Keeper, "name count bytes objects", count=COUNT, bytes=_BYTES, objects=COUNT),
-        texts("path", "From the keeper down to where what it keeps fans out, in words."),
+        texts("path", "Path from the keeper down to where the kept memory fans out, in words."),
         inner(
-            "allocated_by", "Who allocated it, by the profile's samples; the largest part first.",
+            "allocated_by",
+            "Allocation sites of the kept memory, by the profile's samples; the largest first.",
             *of_class(Site, "function low high", low=_BYTES, high=_BYTES), many=True,
         ),
         many=True,
     ),
 )  # fmt: skip
 _GROWTH = frame(
-    "growth", GROWN, "How keepers changed since the capture's first dump; empty where it has one.",
+    "growth", GROWN,
+    "How keepers changed since the first dump of the capture; empty for a single dump.",
     lambda kept: kept.growth if kept.growth is not None else empty(GROWN),
     kind=words(KINDS),
 )  # fmt: skip
@@ -57,9 +60,9 @@ RETAIN = shape(
     "is null. Fields may be added, never renamed.",
     written_as(SCHEMA),
     *KEPT,
-    frame("arrays", ARRAYS, "The largest objects, and who points into them.", "retention.arrays"),
+    frame("arrays", ARRAYS, "The largest objects, and what points into them.", "retention.arrays"),
     _GROWTH,
-    texts("notes", "What to know before believing it."),
+    texts("notes", "Caveats."),
 )
 
 

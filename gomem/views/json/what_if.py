@@ -59,7 +59,7 @@ WHAT_IF = shape(
     inner(
         "present", "What the log shows.",
         *of_class(Present, "gogc"),
-        plain("memory_limit_bytes", "float64", "B", "GOMEMLIMIT; null for none, or not known.",
+        plain("memory_limit_bytes", "float64", "B", "GOMEMLIMIT; null if unset or unknown.",
               _limit),
         *of_class(
             Present,
@@ -69,9 +69,9 @@ WHAT_IF = shape(
             gc_cpu_cores={UNIT: "ratio"}, gomaxprocs=COUNT, cycles=COUNT,
         ),
     ),
-    frame("grid", GRID, "A row per setting; empty where the answer is refused.", **_GRID),
+    frame("grid", GRID, "A row per setting; empty without an answer.", **_GRID),
     inner(
-        "backtest", "How well the log's earlier part foretells its later one.",
+        "backtest", "How well the earlier part of the log predicts the later part.",
         *of_class(
             Backtest,
             "cycles goals_agree_fraction goal_error_p95 interval_error_p50 cycles_per_second_error "
@@ -82,22 +82,22 @@ WHAT_IF = shape(
         ),
     ),
     inner(
-        "advice", "What to set for the container; null where its size is not known.",
+        "advice", "Advised settings for the container; null if its size is unknown.",
         *of_class(
             PodAdvice,
             "container_bytes container_source gomemlimit_bytes gogc held_bytes live_bytes "
             "limit_decides_bytes met_bytes", container_bytes=SIZE,
         ),
-        frame("steps", LIMIT_STEPS, "The limit's arithmetic; adds up to it."),
+        frame("steps", LIMIT_STEPS, "Arithmetic of the limit; the steps add up to the limit."),
         Key("expected",
             Shape(
-                lambda: or_null(record(GRID, **_GRID), "What these settings would do."), _expected
+                lambda: or_null(record(GRID, **_GRID), "Effect of the advised settings."), _expected
             ),
             lambda advice: advice),
         nullable=True,
     ),
-    texts("assumptions", "What the answer rests on, in sentences."),
-    plain("refused", "str", "", "Why there is no answer; null where there is.", **TEXT_OR_NULL),
+    texts("assumptions", "Assumptions, in sentences."),
+    plain("refused", "str", "", "Why there is no answer; null with an answer.", **TEXT_OR_NULL),
 )  # fmt: skip
 
 

@@ -84,7 +84,7 @@ def allocations_section(diagnosis: Diagnosis) -> Section | None:
 
 def _left_out(shown: int, of: int, path: str) -> Text:
     """How to see the sites of a moment that the page leaves out."""
-    said = "sites of {} of {} snapshots; those of another are in its profile: {}"
+    said = "sites are shown for {} of {} snapshots; for another snapshot, use its profile: {}"
     return text(said, format_count(shown), format_count(of), with_files("gomem top {}", path))
 
 
@@ -168,7 +168,7 @@ def _lost(sizes: pd.DataFrame) -> str:
     whole = float(sizes["bytes"].sum())
     rounding, tail = (float(sizes[name].sum()) for name in ("rounding_at_most_bytes", "tail_bytes"))
     return (
-        f"of {format_bytes(whole)} over {format_count(len(sizes))} sites and sizes, "
-        f"rounding up to size classes took {format_fraction(rounding / whole)} at most; span ends "
+        f"of {format_bytes(whole)} over {format_count(len(sizes))} sites and sizes, rounding up "
+        f"to size classes takes {format_fraction(rounding / whole)} at most; unused span ends "
         f"take another {format_bytes(tail)}"
     )

@@ -82,7 +82,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
     caption = CAPTION
     if len(drawn) < len(steps):
         caption += (
-            f" Drawn for the {len(drawn)} of {len(steps)} intervals with the largest changes."
+            f" Only the {len(drawn)} of {len(steps)} intervals with the largest changes are drawn."
         )
     each = [
         Folded(

@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
 
 OVER_TIME = (
-    "Heap over time. Lower band: live heap; upper band: allocated since; dashed: the heap goal. "
-    "Below: the pause of each GC."
+    "Heap over time. Lower band: live heap; upper band: allocated since the last GC; dashed: the "
+    "heap goal. Below: the pause of each GC."
 )
 SHARED = (
-    " Where GCs share a column, it shows the median live heap, goal and pause, the highest heap "
-    "and the longest pause."
+    " A column with several GCs shows the median live heap, goal and pause, the highest heap and "
+    "the longest pause."
 )
 PAUSES = "Pauses by length, and intervals between GCs."
 MMU = (
     "Minimum mutator utilisation: the share of the CPU that the program keeps in the worst window "
-    "of each length, pauses and marking counted. A pause counts from its request, so the program "
-    "keeps at least this."
+    "of each length, pauses and marking counted. A pause counts from its request, so this share "
+    "is a lower bound."
 )
 ACTIVITY = (
     "GC CPU by who did the work, and the allocation rate. Pauses count from their request, on all "
     "Ps; idle Ps had nothing else to do."
 )
-SCAVENGES = "Memory returned to the OS. A line's time is that of the GC before it."
+SCAVENGES = "Memory returned to the OS. The time of a line is that of the GC before the line."
 
 
 def opens_with_log(diagnosis: Diagnosis) -> bool:

@@ -132,8 +132,8 @@ LIVE_HEAP = (
     words("", lambda live: f"run {live.run}"),
     clock("start", attrgetter("begin_seconds")),
     seconds("duration", attrgetter("seconds")),
-    size("first tenth", attrgetter("first_bytes")),
-    size("last tenth", attrgetter("last_bytes")),
+    size("first 10 %", attrgetter("first_bytes")),
+    size("last 10 %", attrgetter("last_bytes")),
     shown_by(slope_cell)("median slope", attrgetter("slope_bytes_per_second")),
     Column("95 % interval", lambda live: between(live.slope_low, live.slope_high, slope_cell)),
     count("n", attrgetter("cycles")),
@@ -154,7 +154,7 @@ def timeline_table(timeline: pd.DataFrame) -> Table:
     """The numbers of the figure, in fewer windows."""
     caption = "Heap and pauses over time"
     if shared(timeline):
-        caption += "; live heap, goal and pause are medians of the GCs of a row"
+        caption += "; live heap, goal and pause are medians over the GCs of a row"
     return table(caption, TIMELINE, timeline)
 
 
@@ -191,19 +191,20 @@ def costs_table(gc: GcCost) -> Table:
     rounding, over = "", ", over all runs" if gc.runs > 1 else ""
     if allocated.low is not None and allocated.high is not None:
         ends = f"{format_bytes(allocated.low)}/s to {format_bytes(allocated.high)}/s"
-        rounding = f"between {ends}: the log rounds sizes to MiB"
+        rounding = f"{ends}: the log rounds sizes to MiB"
     per_second = None if allocated.value is None else f"{format_bytes(allocated.value)}/s"
     rows = (
         ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
         ("log covers", seconds_cell(gc.seconds), "from the first GC to the last"),
         ("GC CPU", fraction_cell(gc.gc_cpu_fraction),
-         f"share of GOMAXPROCS{over}; excludes idle marking, includes the time to stop the world"),
+         f"share of GOMAXPROCS{over}, without idle marking, with the time to stop the world"),
         ("marking", fraction_cell(gc.marking_cpu_fraction),
-         "by assists and background workers"),
-        ("assists", fraction_cell(gc.assist_fraction), "of marking, done by allocating goroutines"),
+         "share of GOMAXPROCS by assists and background workers"),
+        ("assists", fraction_cell(gc.assist_fraction),
+         "share of marking that allocating goroutines did"),
         ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
         ("longest STW phase", seconds_cell(gc.longest_stop_seconds),
-         "each GC has two; the pause is their sum"),
+         "each GC has two STW phases; its pause is their sum"),
         ("live heap, first", bytes_cell(gc.heap_live_first_bytes), mib),
         ("live heap, last", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
@@ -221,8 +222,8 @@ def times_table(pauses: GcPauses) -> Table:
 
 
 NO_GOGC = (
-    "GOGC is off or unknown, so a GC counts as driven by a memory limit only if no GOGC could "
-    "explain its goal"
+    "GOGC is off or unknown, so a GC counts as limit-driven only if no value of GOGC explains its "
+    "goal"
 )
 
 
@@ -237,7 +238,7 @@ def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
     caption = (
-        "Live heap after start-up: medians of the first and last 10 % of the GCs, slope over all"
+        "Live heap after start-up: medians of the first and last 10 % of GCs, slope over all GCs"
     )
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"

@@ -19,8 +19,8 @@ IN_USE, ALLOCATED, RSS = "inuse_space", "alloc_space", "rss"
 WORDS = {IN_USE: "have in use", ALLOCATED: "have allocated since the start"}
 HOW = "A colour is a package. Point at a frame for its numbers; click to zoom, where scripts run."
 HOW_COMPARED = (
-    "orange is more, blue less, hatched what sampling alone may explain; a frame is as wide as "
-    "the larger of the two sides."
+    "orange is more, blue is less; hatched frames can be sampling noise; a frame is as wide as "
+    "the larger side."
 )
 
 
@@ -61,8 +61,8 @@ def in_use_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, .
 
 def _own(diagnosis: Diagnosis, moment: str, sample_type: str, name: str) -> Figure:
     caption = (
-        f"By call, {sample_type}: calls hang below their callers, and are as wide as what they and "
-        f"all below them {WORDS[sample_type]}. {HOW}"
+        f"{sample_type} by call: callees hang below their callers; the width of a frame is what "
+        f"it and its callees {WORDS[sample_type]}. {HOW}"
     )
     return _figure(caption, partial(diagnosis.facts.profiles.call_tree, moment, sample_type), name)
 

@@ -30,7 +30,7 @@ def growth_section(diagnosis: Diagnosis) -> Section | None:
     moving = growth[growth["shape"] != "flat"]
     if series is None or moving.empty:
         return None
-    caption = "What the stacks with the largest slopes have in use; each mark is a heap profile."
+    caption = "Memory in use of the stacks with the largest slopes; each mark is a heap profile."
     figure = Figure(caption, plot_growth, lambda: {"series": series, "growth": growth})
     shown = moving[moving["leak"].isna() | moving["representative"].fillna(value=False)]
     more = f", {SHOWN} of {len(shown)}" if len(shown) > SHOWN else ""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROOTS = 20  # rows
 EXACT = (
     "goref follows every reference, so its bytes are exact. An object counts once, for the first "
-    "root that reaches it: what several roots share is not shown as shared."
+    "root that reaches it, even if several roots share the object."
 )
 
 
@@ -49,7 +49,7 @@ def _held_most(held: Held) -> Text:
 
 def _held_blocks(held: Held) -> list[Block]:
     figure = Figure(
-        "By goref: each root and what hangs below it, as wide as what it holds.",
+        "By goref: each root with the objects below; the width is the memory that a root holds.",
         draw_flame,
         lambda: {"tree": held.tree, "name": "held"},
     )
@@ -59,7 +59,7 @@ def _held_blocks(held: Held) -> list[Block]:
         share("of total", lambda root: root.held_bytes / held.total_bytes),
         words("through", _through),
     )
-    caption = text("By goref: what each root holds, {} total", Bytes(held.total_bytes))
+    caption = text("By goref: memory held by each root, {} total", Bytes(held.total_bytes))
     return [figure, table(caption, columns, held.roots[:ROOTS]), Notes((EXACT,))]
 
 

@@ -76,7 +76,7 @@ def _blocks(
         numbers = {"ledger": ledger, "name": f"ledger-{place}", "moment": moment}
         caption = "From heap objects down to RSS; each bar begins where the one above it ends."
         if (moments := len(diagnosis.ledgers)) > WATERFALLS:
-            caption += f" Drawn for {WATERFALLS} of {moments} snapshots; the tables have all."
+            caption += f" Only {WATERFALLS} of {moments} snapshots are drawn; the tables have all."
         exact.insert(0, Figure(caption, plot_rss_vs_heap, lambda: numbers))
     if ledger.has("heap_objects") and ledger.rss_bytes is not None:
         exact.append(table(text("Both sides at {}", moment), SIDES, ledger.sides))

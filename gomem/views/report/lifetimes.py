@@ -41,18 +41,23 @@ def lifetime_blocks(diagnosis: Diagnosis) -> tuple[Block, ...]:
     ends = (MomentName(lives.first), MomentName(lives.last))
     shown = table(text("Mean lifetime by site, {} to {}", *ends), COLUMNS, lives.largest(SHOWN))
     figure = Figure(CAPTION, plot_lifetimes, lambda: {"lifetimes": lives})
-    return (Folded("Lifetimes: where a pool pays", (Paragraph(_advice(lives)), figure, shown)),)
+    return (
+        Folded(
+            "Object lifetimes: candidates for a sync.Pool",
+            (Paragraph(_advice(lives)), figure, shown),
+        ),
+    )
 
 
 def _advice(lives: Lifetimes) -> Text:
     """Where a sync.Pool helps, and what is retained."""
     parts = (
-        ("A pool pays in {}: much is allocated and soon dropped.", lives.pooling),
-        ("Kept over the whole watch: memory from {}.", lives.aging),
+        ("A sync.Pool pays in {}: these functions allocate much and drop it soon.", lives.pooling),
+        ("Retained during the whole capture: memory from {}.", lives.aging),
     )
     said = [
         text(template, joined(", ", map(Function, map(known_name, sites["function"]))))
         for template, sites in parts
         if len(sites)
     ]
-    return joined(" ", said or ["No site stands out by how long its objects live."])
+    return joined(" ", said or ["No site stands out by the lifetime of its objects."])

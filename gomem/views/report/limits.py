@@ -29,12 +29,12 @@ LACKING = (
     "memory.events of the process's cgroup"
 )
 WORST_CASES = (
-    "Worst case for RSS: everything that Go retains becomes resident, then everything released is "
+    "Worst case for RSS: all memory that Go retains becomes resident, then all released memory is "
     "reused"
 )
 STILL_COUNTED = (
-    "FreeBSD counts released memory as resident until it needs the pages: as far as RSS has it, "
-    "reuse does not add it, and “all reused” is too high"
+    "FreeBSD counts released memory as resident until it needs the pages: released memory that is "
+    "already in RSS is counted twice in “all reused”"
 )
 WORST = (
     moment("snapshot", lambda worst: worst[0]),
@@ -54,7 +54,7 @@ STEPS = (words("", "step"), size("bytes", "bytes"), words("from", "source"))
 
 
 def limits_section(diagnosis: Diagnosis) -> Section | None:
-    """The worst case of each moment; the last moment's cgroup, if its files exist."""
+    """The worst case of each snapshot; the cgroup of the last snapshot, if its files exist."""
     limits = diagnosis.limits
     if limits is None:
         return None
@@ -106,7 +106,7 @@ def _address_space_words(space: AddressSpace) -> str:
     share = format_fraction(space.mapped_bytes / space.limit_bytes)
     return (
         f"{limit}, of which {format_bytes(space.mapped_bytes)} is mapped ({share}). The limit "
-        "counts reserved addresses, too, and Go reserves far more than it uses."
+        "also counts reserved addresses, and Go reserves far more than it uses."
     )
 
 
@@ -114,7 +114,7 @@ def _cgroup_table(use: CgroupUse, moment: str) -> Table:
     share_of_limit = use.current_bytes / use.limit_bytes if use.limit_bytes else None
     current = bytes_cell(use.current_bytes), fraction_cell(share_of_limit)
     total = (Cell("memory.current"), *current, BLANK)
-    caption = text("What the cgroup is charged at {}", MomentName(moment))
+    caption = text("Memory charged to the cgroup at {}", MomentName(moment))
     return table(caption, COUNTERS, use.counters[use.counters["bytes"].fillna(0) != 0], (total,))
 
 
@@ -143,10 +143,10 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
 
 def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
     if growth is None:
-        return "When it will be reached is unknown: this needs three snapshots with a time."
+        return "The time to the limit is unknown: an estimate needs three snapshots with a time."
     slope = (
-        f"{format_change(growth.slope_bytes_per_second)}/s "
-        f"(95 %: {format_change(growth.slope_low)}/s to {format_change(growth.slope_high)}/s, "
+        f"{format_change(growth.slope_bytes_per_second)}/s (95 % interval: "
+        f"{format_change(growth.slope_low)}/s to {format_change(growth.slope_high)}/s, "
         f"n={growth.points})"
     )
     ends = (growth.soonest_seconds, growth.latest_seconds)

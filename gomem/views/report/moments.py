@@ -88,7 +88,7 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
         blocks = [Notes((NO_RSS,))]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
-        left_out = f"{len(others)} of {len(known)} snapshots do not fit in this table: "
+        left_out = f"{len(others)} of {len(known)} snapshots do not fit into the table: "
         blocks.append(Notes((left_out + first_few(others, MAX_NAMED),)))
         blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, every),)))
     parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])

@@ -56,7 +56,7 @@ def what_if_section(diagnosis: Diagnosis) -> Section | None:
     if answer is None:
         return None
     gist = answer.refused or "estimates from this log, back-tested on it"
-    heading = "What other GOGC and GOMEMLIMIT would do"
+    heading = "Effect of other GOGC and GOMEMLIMIT"
     return Section("what-if", heading, what_if_blocks(answer), brief=False, gist=gist)
 
 
@@ -84,14 +84,14 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("findings", findings_section, "No known cause fits this capture"),
     Part("ledger", ledger_section,
          "No file here breaks RSS down; add /proc/PID/smaps and runtime.MemStats as JSON"),
-    Part("moments", moments_section, "Only one snapshot; a second one would show what changes"),
+    Part("moments", moments_section, "Only one snapshot; a second snapshot would show changes"),
     Part("levels", levels_section,
          "Too few snapshots for percentiles of RSS; gomem capture --every takes a series"),
     Part("changes", changes_section,
-         "Only one snapshot; add a second one, or a baseline, to compare"),
+         "Only one snapshot; add a second snapshot or a baseline to compare"),
     Part("mappings", mappings_section, f"No smaps here; add {SMAPS.command()}"),
     Part("scavenger", scavenger_section,
-         "No MemStats here; write runtime.ReadMemStats as JSON at two or more times"),
+         "No MemStats here; write runtime.ReadMemStats as JSON at least twice"),
     Part("limits", limits_section,
          "No limit is known here; add the files of the process's cgroup, such as memory.max"),
     Part("allocations", allocations_section, f"No heap profile here; add {HEAP_PROFILE.command()}"),
@@ -101,7 +101,7 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
          f"No goroutines here; add {GOROUTINES.command()}"),
     Part("benchmarks", benchmarks_section, "No benchmark here; run go test -bench=. -count=10"),
     Part("growth", growth_section,
-         "Too few heap profiles with a time; take ten, some seconds apart"),
+         "Too few heap profiles with a time; take ten profiles, some seconds apart"),
     Part("collector", collector_section, _NO_LOG),
     Part("what_if", what_if_section, _NO_LOG),
     Part("unread", _unread_section, "Everything in the capture was read"),

@@ -33,10 +33,10 @@ EPISODES = 16  # rows of the table; if there are more, the longest
 BRIEF_ROWS = 6
 TABLE_ROWS = 24  # of a figure's numbers
 OVER_TIME = (
-    "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the foot is "
-    "a line of the log about memory returned, at the time of the GC before it."
+    "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the bottom "
+    "is a scavenger line of the log, at the time of the GC before the line."
 )
-APPLIES = {"yes": "yes", "no": "no", "unknown": "unknown release"}
+APPLIES = {"yes": "yes", "no": "no", "unknown": "release unknown"}
 
 
 EPISODE = (
@@ -100,7 +100,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
         return ()
     longest = episodes["seconds"].fillna(0).sort_values(ascending=False, kind="stable")
     chosen = episodes.loc[sorted(longest.index[:EPISODES])]
-    caption = "What was returned, and why not more"
+    caption = "Memory returned, and why not more"
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
     said = episodes["sentence"].iloc[-1]
@@ -163,7 +163,7 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
     holding = table(
-        "Heap retained before Go returns memory to the OS, without goroutine stacks",
+        "Rules for returning heap to the OS, without goroutine stacks",
         columns,
         here,
     )
@@ -177,7 +177,7 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
         in_use = answer.may_free_bytes - answer.would_free_bytes
         lines.append(
             f"debug.FreeOSMemory would return {format_bytes(answer.would_free_bytes)} of idle "
-            f"heap, plus whatever garbage its GC finds in the {format_bytes(in_use)} in use."
+            f"heap, plus the garbage that its GC finds in the {format_bytes(in_use)} in use."
         )
     if answer.lazy_free_bytes:
         lines.append(
@@ -197,7 +197,7 @@ def _rate(answer: Scavenger) -> tuple[Block, ...]:
     going = timed[timed["release_bytes_per_second"].fillna(0) > 0]
     if going.empty:
         return ()
-    caption = "How fast memory was returned, and how long to the goal at that rate."
+    caption = "Rate of return to the OS, and time to the goal at that rate."
     below = table("Snapshots with memory returned", RATE, _few(going))
     return with_numbers(caption, plot_release, lambda: {"retention": timed}, below)
 
@@ -208,8 +208,8 @@ def _cpu(answer: Scavenger) -> tuple[Block, ...]:
         return ()
     spent = format_seconds(cpu.background_seconds), format_seconds(cpu.assist_seconds)
     said = (
-        f"Returning memory took {spent[0]} of CPU in the background and {spent[1]} in goroutines "
-        f"that allocate: {format_fraction(cpu.fraction)} of the CPU available, by the runtime's "
+        f"Returning memory took {spent[0]} of CPU in the background and {spent[1]} in allocating "
+        f"goroutines: {format_fraction(cpu.fraction)} of the available CPU, by the runtime's "
         "estimate."
     )
     return (Paragraph(said),)

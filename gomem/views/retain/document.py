@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 KIND = "Who keeps the heap"
 HOW = (
-    "Retained bytes: keepers hang below the live heap, and below each what it keeps; a frame is as "
-    "wide as what would become garbage without it."
+    "Retained bytes: keepers hang below the live heap, and what a keeper keeps hangs below the "
+    "keeper. The width of a frame is the memory that would become garbage without it."
 )
 
 

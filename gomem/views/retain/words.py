@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHOWN, BRIEF, PATHS, ARRAYS, GROWN = 20, 10, 5, 5, 10  # rows of each
 MAX_SITES = 2
-NOT_TOLD_APART = "the dump does not tell them apart"
+NOT_TOLD_APART = "the dump does not separate them"
 MIN_ARRAY_SHARE = 0.01  # of the live heap: smaller arrays are left out
 
 
@@ -64,7 +64,7 @@ def keepers_table(kept: Kept) -> Table:
         count("objects", lambda keeper: keeper.objects),
         words("allocated by", _sites),
     )
-    caption = "What would become garbage without each keeper"
+    caption = "Memory that would become garbage without each keeper"
     return table(caption, columns, kept.keepers[:SHOWN], brief_rows=BRIEF)
 
 
@@ -93,7 +93,7 @@ def sites_table(keeper: Keeper) -> Table | None:
         size("at least", lambda site: site.low),
         size("at most", lambda site: site.high),
     )
-    return table("Who allocated it, with 95 % intervals", columns, keeper.allocated_by)
+    return table("Allocation sites, with 95 % intervals", columns, keeper.allocated_by)
 
 
 def arrays_table(kept: Kept) -> Table | None:
@@ -116,7 +116,9 @@ def _pointed(row: Row) -> Text:
     if not row["pointers"]:
         return Text("nowhere")
     if row["only_inside"]:
-        return text("only from {} on: a slice of it keeps the whole", Bytes(row["lowest"] or 0))
+        return text(
+            "only from {} on: a slice of the array keeps the whole array", Bytes(row["lowest"] or 0)
+        )
     return Text("at its beginning")
 
 
@@ -137,7 +139,7 @@ def growth_table(kept: Kept) -> Table | None:
 def unreachable_words(kept: Kept) -> Paragraph:
     """How much memory is unreachable."""
     gone = Count(kept.retention.unreachable_objects, "object")
-    said = text("{} in {} is unreachable: garbage that no collection has taken yet",
+    said = text("{} in {} is unreachable: garbage that no GC has freed yet",
                 Bytes(kept.unreachable_bytes), gone)  # fmt: skip
     if kept.hidden_cleanups:
         what = "{}, and what only the arguments of {} (runtime.AddCleanup) keep; {}."

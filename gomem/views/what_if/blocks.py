@@ -34,12 +34,12 @@ BOUNDS = {"gogc": "GOGC", "limit": "the limit", "live heap": "no room left"}
 BOUNDS |= {"timer": "every 2 min", "program": "runtime.GC"}
 EACH_SETTING = "Under each setting, with the interval for a run as long as the log"
 TRADE_CAPTION = (
-    "Each GOGC: its highest heap and the CPU that GC takes; bars are intervals. GOGC=off without a "
+    "For each GOGC, the highest heap and the CPU of GC; bars are intervals. GOGC=off without a "
     "limit lies far to the right."
 )
 GRID_CAPTION = (
-    "Each setting: GCs per second and the highest heap. Darker is more CPU; the frame is "
-    "today's setting, hatching stands where the limit leaves no room."
+    "Each setting: GCs per second and the highest heap. Darker means more CPU; the frame marks "
+    "today's setting; hatching marks settings whose limit leaves no room."
 )
 
 
@@ -58,7 +58,7 @@ def what_if_blocks(answer: WhatIf, *, opened: bool = False) -> tuple[Block, ...]
             "The same as a map, GOMEMLIMIT by GOGC",
             (Figure(GRID_CAPTION, plot_what_if_grid, lambda: {"grid": answer.grid}),),
         ),
-        Folded("CPU of the program and memory kept", (memory_table(answer),)),
+        Folded("CPU left to the program, and memory retained", (memory_table(answer),)),
         Paragraph(backtest_words(answer)),
         Notes(tuple(minus_signs(assumed) for assumed in answer.assumptions)),
     )

@@ -117,7 +117,7 @@ def advice_words(advice: PodAdvice) -> Text:
     if advice.gogc is None:
         return text(
             "A container of {} is too small for this load: even with GOGC=25, Go would use more "
-            "than the {} left for it.",
+            "than the {} left for Go.",
             pod,
             Bytes(left),
         )
@@ -134,13 +134,13 @@ def advice_reasons(advice: PodAdvice) -> tuple[Text, ...]:
         return often, Text("Give the container more memory, or reduce the memory of the program.")
     return (
         text(
-            "Go would use at most {} of the {} left for it, with {} taking {}.",
+            "Go would use at most {} of the {} left for Go, with {} taking {}.",
             Bytes(advice.held_bytes),
             Bytes(left),
             rate_words(float(row["cycles_per_second"])),
             cores_words(float(row["gc_cpu_cores"])),
         ),
-        Text("With a larger GOGC, Go could use more than that, at the upper end of its interval."),
+        Text("With a larger GOGC, Go could use more than that, by the upper end of the interval."),
     )
 
 
@@ -181,8 +181,8 @@ def backtest_words(answer: WhatIf) -> Text:
     if test.goal_error_p95 is not None:
         said.append(
             text(
-                "Back-test on the log itself: predicted from the previous GC, {} of {} are right "
-                "within the log's rounding.",
+                "Back-test on the log: predicted from the previous GC, {} of {} are right within "
+                "the log's rounding.",
                 Share(test.goals_agree_fraction),
                 Count(test.cycles, "heap goal"),
             )

@@ -238,7 +238,7 @@ def test_where_nothing_divides_the_heap_all_of_it_may_be_needed():
     unknown, known = (advise_gomemlimit(512 * MIB, one, 105 * MIB) for one in (undivided, divided))
 
     assert (103 * MIB, 13 * MIB) == (unknown.needed_bytes, known.needed_bytes)
-    assert "Go has 103 MiB resident now; only MemStats say how much" in unknown.note
+    assert "Go has 103 MiB in RSS now; only MemStats would show how much" in unknown.note
     assert "Go uses 13 MiB now" in known.note
 
 

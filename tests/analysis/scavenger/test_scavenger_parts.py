@@ -238,7 +238,7 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
             23,
             22,
             "collection",
-            "goal of 22 MiB (set at the last GC). The other 1 MiB is less than a tenth of the goal",
+            "goal of 22 MiB (set at the last GC). The other 1 MiB is above the goal, but by less",
         ),
         (22, 22, None, "(estimated; at most 1.1 × (NextGC + free slots))"),
         (22, 30, "steady", "(set by GOMEMLIMIT)"),
@@ -255,7 +255,7 @@ def test_what_is_kept_for_a_goal_is_said_with_what_makes_it(retained, paced, by,
 @pytest.mark.parametrize(
     ("alloc", "slots"),
     [(2, "10 MiB of HeapInuse (12 MiB) is free slots; the next GC starts before 8 MiB"),
-     (4, "8 MiB of HeapInuse (12 MiB) is free slots. A span")],
+     (4, "8 MiB of HeapInuse (12 MiB) is free slots. Go")],
 )  # fmt: skip
 def test_free_slots_are_said_and_those_beyond_the_goal_apart(alloc, slots):
     said = words_of(("fragmented", ""), HeapInuse=12 * MIB, HeapAlloc=alloc * MIB)
@@ -267,7 +267,7 @@ def test_free_slots_are_said_and_those_beyond_the_goal_apart(alloc, slots):
     ("released", "seconds", "words"),
     [
         (4, 2.0, ("4 MiB was released in 2 s. ", " and should follow in 4 s at this rate.")),
-        (4, None, ("4 MiB was released in between. ", " and should follow.")),
+        (4, None, ("4 MiB was released between these snapshots. ", " and should follow.")),
         (0, 2.0, ("Nothing was released in 2 s. ", ": the scavenger sleeps between its steps.")),
     ],
 )  # fmt: skip

@@ -408,7 +408,7 @@ def test_the_highest_number_says_how_many_were_started(tmp_path):
     said = gomem.diagnose(tmp_path / "dump.txt").verdict.sentence
 
     assert 15531918 == gomem.read_goroutines(dump).highest
-    assert f"The highest number of a goroutine is {Count(15531918)}: about so many" in said
+    assert f"The highest goroutine ID is {Count(15531918)}: about so many" in said
     (tmp_path / "dump.txt").write_bytes(dump_of("main.wait"))
     assert "highest number" not in gomem.diagnose(tmp_path / "dump.txt").verdict.sentence
 
@@ -419,7 +419,7 @@ def test_goleaks_list_is_its_own_word_for_a_leak(tmp_path):
 
     said = gomem.diagnose(tmp_path / "test.log").verdict.sentence
 
-    assert "goleak found them still there as the test ended: it calls them leaked." in said
+    assert "goleak found these goroutines at the end of the test, and calls them leaked." in said
 
 
 # Headers that are torn

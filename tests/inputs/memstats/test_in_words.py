@@ -422,7 +422,7 @@ def test_a_last_reading_that_is_cut_is_said_and_not_taken_for_the_whole(tmp_path
     assert "-3" in said
     assert EXACT[2]["HeapAlloc"] // MIB in [size.value // MIB for size in said.of(Bytes)]
     shown = as_text(diagnosis)
-    assert "At the last snapshot, how much heap Go retains is unknown" in " ".join(shown.split())
+    assert "At the last snapshot, the retained heap is unknown" in " ".join(shown.split())
 
 
 def test_dots_stand_between_a_name_and_its_number():

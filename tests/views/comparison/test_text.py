@@ -79,7 +79,7 @@ note: ±: half of the 95 % interval, in percent of the median
 note: p is from a Mann-Whitney test, not corrected for multiple comparisons
 
 Notes
-note: timings also depend on the machine's load; interleave the runs of the two
+note: timings also depend on the load of the machine; interleave the runs of the two
   sides to cancel this
 note: cpu: benchmark file
 
@@ -230,7 +230,7 @@ def test_a_home_directory_is_not_shown():
 def test_nothing_measured_is_said():
     text = text_of(compare_samples(NOTHING, NOTHING))
 
-    assert "Nothing was measured on both sides." in text
+    assert "No metric was measured on both sides." in text
 
 
 def test_a_name_cannot_steer_the_terminal():

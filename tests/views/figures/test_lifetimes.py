@@ -29,6 +29,6 @@ def test_the_report_says_where_a_pool_pays_and_what_is_kept():
     """
     page = as_html(gomem.diagnose(RECORDED))
 
-    assert "Lifetimes: where a pool pays" in page
-    assert "A pool pays in " in page
-    assert "Kept over the whole watch: memory from " in page
+    assert "Object lifetimes: candidates for a sync.Pool" in page
+    assert "A sync.Pool pays in " in page
+    assert "Retained during the whole capture: memory from " in page

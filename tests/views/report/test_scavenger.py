@@ -68,7 +68,7 @@ def test_the_figure_draws_heap_goal_and_lines(quiet):
 
 def test_the_goals_are_told_with_their_formulas(quiet):
     tables = {one.caption: one for one in blocks(scavenger_section(quiet), Table)}
-    goals = tables["Heap retained before Go returns memory to the OS, without goroutine stacks"]
+    goals = tables["Rules for returning heap to the OS, without goroutine stacks"]
 
     paced = "release down to 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)"
     assert [[paced, "yes", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]

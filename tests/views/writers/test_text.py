@@ -15,7 +15,7 @@ api
 ● no verdict: Go retains 9.8 KiB: 4.9 KiB Go objects and garbage (50 %), 2.9 KiB goroutine stacks
   (30 %), 2 KiB free Go heap (20 %).
 9.8 KiB retained by Go
-One reading does not show whether it grows.
+One reading does not show whether memory grows.
 Also: 1 note.
 Next: See how much of this is in RSS:
   cat /proc/PID/smaps > smaps
@@ -125,7 +125,7 @@ def test_many_moments_stand_beside_one_another_and_who_is_left_out_is_said():
 
     table = text.partition("Over time\n")[2].partition("\n\n")[0].splitlines()
     shown = table[1].split()
-    left_out = table[-1].partition("snapshots do not fit in this table: ")[2].split(", ")
+    left_out = table[-1].partition("snapshots do not fit into the table: ")[2].split(", ")
     rss = next(line.split("  ") for line in table[2:] if line.startswith("RSS "))
 
     assert set(diagnosed(MANY).ledgers) == {*shown, *left_out}

@@ -22,18 +22,16 @@ from gomem.views.profile.top import JSON_FIELDS, LIFETIME, SCHEMA
 from gomem.views.profile.top import STATES as STATE_FIELDS
 
 MEANS = (
-    "Who has the most in a profile. Values are in the profile's own unit, which `unit` names. "
+    "The largest rows of a profile. Values are in the profile's own unit, which `unit` names. "
     "Unknown is null. Fields may be added, never renamed."
 )
 RELATIONS = words(("caller", "self", "callee"))
 VIEWS = {
     "tree": rows(TREE, "Each row between its callers and callees.", relation=RELATIONS),
-    "peek": rows(TREE, "The same, of the rows asked for.", relation=RELATIONS),
+    "peek": rows(TREE, "Each requested row between its callers and callees.", relation=RELATIONS),
     "traces": rows(TRACES, "Every stack, the innermost frame first."),
-    "tags": rows(
-        TAGS, "What the samples of each label add up to.", text=TEXT_OR_NULL, unit=TEXT_OR_NULL
-    ),
-    "escapes": rows(REASONS, "Why lines allocate, as the compiler tells."),
+    "tags": rows(TAGS, "Total of the samples of each label.", text=TEXT_OR_NULL, unit=TEXT_OR_NULL),
+    "escapes": rows(REASONS, "Why lines allocate, by the compiler."),
 }
 
 
@@ -41,12 +39,12 @@ _WRITTEN_AS = written_as(SCHEMA).shape.schema
 _SITE_ROWS = rows(only(SITES, JSON_FIELDS), "Rows as pprof names and orders them.")
 _DIFFERENCE_ROWS = rows(
     only(DIFFERENCES, (*JSON_FIELDS, *STATE_FIELDS, *LIFETIME)),
-    "The same, less those of the base.",
+    "Rows minus those of the base.",
     **dict.fromkeys(STATE_FIELDS, words_or_null(STATES)),
 )  # fmt: skip
 _SITES = record(
     (SAMPLE_TYPE, UNIT, TOTAL, NOTE), schema=_WRITTEN_AS,
-    top={"anyOf": [_SITE_ROWS, _DIFFERENCE_ROWS], "description": "Those with most first."},
+    top={"anyOf": [_SITE_ROWS, _DIFFERENCE_ROWS], "description": "Rows, the largest first."},
 )  # fmt: skip
 _VIEWS = [
     record(
