@@ -42,6 +42,12 @@ def pytest_addoption(parser):
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """A process more than there are processors: many tests wait for a process or a server."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """With --dist=loadfile: a file's tests in one process, and those of a capture."""
     if config.option.dist != "loadfile":

@@ -31,7 +31,7 @@ from tests.manual import (
     words,
 )
 
-RUN = [block for block in blocks() if block.language == "sh"]
+RUN = list({block.text: block for block in blocks() if block.language == "sh"}.values())
 NOT_RUN = [block for block in blocks() if block.language == "bash"]
 WITHOUT_COMMANDS = {"go", "{math}", "toml", "yaml", "text", "python", *BUILT}
 OF_CAUSES = [line for line in cause_commands() if line.startswith("gomem ") and "$PID" not in line]
