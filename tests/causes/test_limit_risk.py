@@ -216,7 +216,7 @@ def test_growth_that_goes_on_need_not_be_a_straight_line():
     moments = growing(32, 72, 105, 134, 177)
 
     assert answers(*moments).facts.limit_growth.goes_on
-    assert ["The cgroup reaches"] == [one.title[:18] for one in find(answers(*moments))]
+    assert ["The cgroup will reach"] == [one.title[:21] for one in find(answers(*moments))]
 
 
 def test_growth_that_is_small_beside_the_whole_goes_on_too():
