@@ -52,7 +52,7 @@ CAUSE = Cause(
     code="data-damaged",
     mechanism="A file is truncated or corrupt, or has missing or invalid lines. Totals include "
     "only what could be read.",
-    remedy="Copy or record these files again, each one completely.",
+    remedy="Copy or record these files again, each file completely.",
     references=(),
     rule=find,
 )

@@ -43,7 +43,7 @@ _REMEDY = (
 CAUSE = Cause(
     code="heap-fragmentation",
     mechanism="Go does not move objects: a span stays in use while a single object in the span is "
-    "live, and the free slots of a span serve only objects of one size class. Scattered survivors "
+    "live, and the free slots of a span serve only objects of its size class. Scattered survivors "
     "of a peak keep their spans in use. Neither the scavenger nor debug.FreeOSMemory can release "
     "those spans.",
     remedy=text(_REMEDY, TAKE_HEAP_PROFILE),

@@ -39,9 +39,9 @@ CAUSE = Cause(
     "(max_ptes_none). Up to Go 1.20 the runtime asked for huge pages when it reused released "
     "memory.",
     remedy=text(
-        "See the kernel's setting: {}. If the setting is `always`, do one of these: switch to "
-        "`madvise`; set khugepaged/max_ptes_none to 0; or run with GODEBUG=disablethp=1 (Go "
-        "1.21.6 or later). Then compare RSS and latency.",
+        "See the kernel's setting: {}. If the setting is `always`, either switch to `madvise`, set "
+        "khugepaged/max_ptes_none to 0, or run with GODEBUG=disablethp=1 (Go 1.21.6 or later). "
+        "Then compare RSS and latency.",
         _SETTING,
     ),
     references=("golang/go#64332", "golang/go#61718", "golang/go#63334"),

@@ -166,8 +166,8 @@ CAUSE = Cause(
     code="native-memory",
     mechanism="This memory is thread stacks, or C code allocated it with malloc. The Go runtime "
     "does not know about it: no MemStats field and no heap profile shows it, and GOMEMLIMIT does "
-    "not count it. malloc keeps freed memory in its arenas, up to eight per core, so some of it "
-    "might be free.",
+    "not count it. malloc keeps freed memory in its arenas, up to eight per core, so a part can "
+    "be free.",
     remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.cgroup import ANON, FILE, SHMEM, first_known, kernel_bytes
-from gomem.analysis.memory.totals import OF_CGROUP
+from gomem.analysis.memory.totals import CGROUP_TOTALS
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.causes.limit_risk import no_go_words
@@ -160,7 +160,7 @@ def cache_words(facts: MomentFacts | None) -> Text:
 
 def _is_of_others(facts: MomentFacts, cache: PageCache) -> bool:
     """Return whether a cgroup without a limit is mostly other processes', as a machine's is."""
-    if facts.ledger is None or facts.ledger.rss_source.startswith(OF_CGROUP):
+    if facts.ledger is None or facts.ledger.rss_source.startswith(CGROUP_TOTALS):
         return False
     has_limit = facts.cgroup_use is not None and facts.cgroup_use.limit_bytes is not None
     others = cache.of_bytes - cache.bytes

@@ -128,5 +128,5 @@ def test_a_program_that_is_no_go_gets_no_advice_for_go(tmp_path):
     row = LARGE.replace("/app/held/held keep 20 /app/held/data", "node server.js")
     verdict = diagnosed(tmp_path, f"{row}\n").verdict
 
-    assert "node is no Go program" in verdict.next_step
+    assert "node is not a Go program" in verdict.next_step
     assert "expvar" not in verdict.next_step

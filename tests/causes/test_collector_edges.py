@@ -309,7 +309,7 @@ def test_enough_cpu_in_few_collections(cause, case, spent):
     assert "1\u202f000" == lack.needed
     assert "at least 1\u202f000 " in lack.next_step
     assert "GCs" in lack.had
-    assert f"{lack.had.partition(' ')[2]} or 1 h of marking" in lack.next_step
+    assert f"{lack.had.partition(' ')[2]} or with 1 h of marking" in lack.next_step
     assert cause.lack(case) is None
 
 
@@ -376,7 +376,7 @@ def test_forced_collections_that_cost_much_in_too_short_a_log_are_said():
 
     assert "forced-gc" == lack(share).code
     assert "10" == lack(share).needed
-    assert "10 forced GCs or 1 h of marking" in lack(share).next_step
+    assert "10 forced GCs or with 1 h of marking" in lack(share).next_step
     assert lack(nextafter(share, 1)) is None
     assert forced_gc.lack(dear()) is None
 

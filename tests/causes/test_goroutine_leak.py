@@ -157,7 +157,7 @@ def test_stacks_that_grow_beside_one_count_are_no_uncounted_goroutines():
 
     assert [] == goroutine_leak.find(but(deep, goroutines=grown))
     (uncounted,) = goroutine_leak.find(but(deep, goroutines=grown, goroutine_counts=()))
-    assert "no file counts them" in uncounted.title
+    assert "no file counts goroutines" in uncounted.title
 
 
 @pytest.mark.parametrize(

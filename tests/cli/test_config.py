@@ -71,7 +71,7 @@ def test_the_command_line_overrides_the_file(compared):
     [
         pytest.param("[budgets\n", "not TOML", id="not-toml"),
         pytest.param("[budget]\n", "did you mean budgets?", id="another-table"),
-        pytest.param("budgets = 1\n", "budgets is no table", id="no-table"),
+        pytest.param("budgets = 1\n", "budgets is not a table", id="no-table"),
         pytest.param("[budgets]\nrss = 10\n", 'wanted one such as "+10%"', id="a-number"),
         pytest.param('[budgets]\nrss = "ten"\n', "gomem.toml: budget rss=ten: ", id="no-size"),
     ],

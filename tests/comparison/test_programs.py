@@ -86,7 +86,7 @@ def test_different_programs_get_no_verdict_and_none_of_their_metrics_a_claim():
 
     assert "?" == different.verdict
     assert different.sentence == (
-        "These are different programs, by their binaries: healthy before, zeroing after."
+        "The two sides are different programs, by their binaries: healthy before, zeroing after."
     )
     assert {"~", "?", "same"} >= set(several.metrics["verdict"])
     assert {"not comparable", "same"} >= set(several.findings["state"])

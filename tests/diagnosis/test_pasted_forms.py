@@ -277,7 +277,7 @@ def test_stacks_that_end_where_the_runtime_parks_say_no_place(paste):
     record = "{} @ 0x43a5f6 0x46a0c1\n#\t0x43a5f5\truntime.gopark+0xd5\t/go/proc.go:398\n\n"
     capture = paste(f"goroutine profile: total 3\n{record.format(2)}{record.format(1)}")
 
-    assert "none says where it waits" in said(capture)
+    assert "no stack says where a goroutine waits" in said(capture)
 
 
 # A log's command

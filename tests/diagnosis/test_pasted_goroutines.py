@@ -85,7 +85,7 @@ def test_ages_in_even_steps_are_a_leak_of_what_runs_then():
     found = gomem.diagnose(HEADS)
 
     (leak,) = [finding for finding in found.findings if finding.code == "goroutine-leak"]
-    assert "24 of 29 have come, 2 every 5 minutes" in leak.title
+    assert "24 of 29 were started, 2 every 5 minutes" in leak.title
     assert "possible" == leak.confidence
 
 
@@ -136,7 +136,7 @@ def test_a_stack_overflow_names_the_cycle(release):
     path = FIXTURES / "pasted" / "goroutines" / f"{release}-overflow.txt"
     verdict = gomem.diagnose(path).verdict
 
-    assert "stack reached its limit of 954 MiB" in f"{verdict.sentence}"
+    assert "reached its limit of 954 MiB" in f"{verdict.sentence}"
     assert "main.writeAll" in f"{verdict.sentence}"
     assert "call each other without end" in f"{verdict.sentence}"
     assert "debug/pprof" not in f"{verdict.next_step}"

@@ -465,7 +465,7 @@ def test_the_kernels_own_memory_is_told_where_it_is_much(tmp_path):
     used, kernel = 663552 + 10313728 + 49152 + 1232717776, 49152 + 1232717776
     said = (
         f"Of at least {Bytes(used)} in the cgroup {Bytes(kernel)} is the kernel's own memory "
-        f"(slab, stacks, page tables), {Bytes(1232589368)} of it slab"
+        f"(slab, stacks, page tables), including {Bytes(1232589368)} of slab"
     )
     assert any(sentence.startswith(said) for sentence in diagnosis.verdict.whose)
     assert () == tuple(diagnosis.capture.damaged)
@@ -562,7 +562,7 @@ KILLED_ONE = (
 def test_a_small_victim_is_not_what_filled_the_machine():
     found = gomem.diagnose(loaded(KILLED_ONE.format("api", 12712).encode()))
 
-    assert "memory of no process" in found.verdict.next_step
+    assert "memory that belongs to no process" in found.verdict.next_step
     assert "the machine ran out" not in found.verdict.headline
     assert [21384 * KIB] == sizes(found.verdict.next_step)
     assert "gomem capture" not in found.verdict.next_step
@@ -572,7 +572,7 @@ def test_a_program_that_is_no_go_gets_none_of_gos_advice():
     found = gomem.diagnose(loaded(KILLED_ONE.format("postgres", 5254748).encode()))
     (finding,) = [finding for finding in found.findings if finding.code == "limit-risk"]
 
-    assert "is no Go program" in found.verdict.next_step
+    assert "is not a Go program" in found.verdict.next_step
     assert "GOMEMLIMIT" not in finding.mechanism
     other = gomem.diagnose(loaded(KILLED_ONE.format("api", 5254748).encode()))
     assert "gomem capture" in other.verdict.next_step

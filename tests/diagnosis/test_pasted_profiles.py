@@ -47,7 +47,7 @@ def test_a_session_names_known_sites_the_own_function_and_the_profile_to_read(tm
     assert ["bufio.NewReaderSize", "runtime.mallocgc", "time.NewTicker", "main.start"] == parts(
         said, Function
     )[:4]
-    for what in ("A ticker", "before Go 1.23", "a buffer of its own", "holds each of its children"):
+    for what in ("A ticker", "before Go 1.23", "its own buffer", "holds each child"):
         assert what in said
     assert "gomem report /tmp/pprof/pprof.sites." in diagnosis.verdict.next_step
 
@@ -282,7 +282,7 @@ Showing nodes accounting for 40MB, 100% of 40MB total
     said = diagnosis.verdict.sentence
     assert [3 * MIB, 40 * MIB] == parts(said, Bytes)
     assert "allocated since the start. Most is from main.parse" in said
-    assert "has 3 MiB. It does not say" in said
+    assert "has 3 MiB. The table does not say" in said
     shown = as_text(diagnosis)
     assert "in use or allocated at capture: 3.00 MiB total" in shown
     assert "alloc_space at capture: 40.0 MiB total" in shown

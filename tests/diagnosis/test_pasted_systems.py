@@ -190,7 +190,7 @@ def test_a_buffer_in_use_is_not_told_to_be_pooled(tmp_path):
 def test_what_samples_say_was_allocated_is_about(tmp_path):
     profile = "heap profile: 0: 0 [38: 2051184] @ heap/1048576\n0: 0 [38: 2051184] @ 0x850310\n"
 
-    assert "; about 20" in f"{verdict(tmp_path, profile, 'heap.txt').headline}"
+    assert "about 20 MiB were" in f"{verdict(tmp_path, profile, 'heap.txt').headline}"
 
 
 IDLE = (

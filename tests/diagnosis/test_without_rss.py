@@ -210,7 +210,7 @@ def growth(low, high, last=12):
             False,
             id="risen by a fifth",
         ),
-        pytest.param(growth(None, None, 11.9), "; too few GCs", False, id="no interval"),
+        pytest.param(growth(None, None, 11.9), "; there are too few GCs", False, id="no interval"),
         pytest.param(growth(1, 2), " and grows by 1 MiB/s.", True, id="by a fifth"),
         pytest.param(growth(1, 2, 11), " and grows by 1 MiB/s.", False, id="by less"),
         pytest.param(growth(0, 2), " and does not grow significantly.", False, id="it may stay"),

@@ -31,7 +31,7 @@ USUAL_PAGE_BYTES = 4 * KIB
 LISTED = "processes"  # the kind of artefact for tables of processes
 LOGGED = "runtime_lines"  # the kind of artefact for logs in which a program reports its own RSS
 SCRAPED = "process_resident_memory_bytes"
-OF_CGROUP = "cgroup memory.stat"
+CGROUP_TOTALS = "cgroup memory.stat"
 _ALONE = (
     "RSS is known as a single number, from a page of metrics: memory outside Go (files, C memory, "
     "the program itself) is not broken down"
@@ -169,10 +169,10 @@ def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
     )
     mapped = first_known(cgroup, "file_mapped", "total_mapped_file", "mapped_file")
     if mapped is None:
-        source = f"{OF_CGROUP}, anonymous memory"
+        source = f"{CGROUP_TOTALS}, anonymous memory"
         return ResidentTotals(anonymous, source, notes=(note, _NO_MAPPED), is_least=True)
     files = (mapped, "cgroup memory.stat, mapped files: shared memory too")
-    source = f"{OF_CGROUP}, anonymous + mapped files"
+    source = f"{CGROUP_TOTALS}, anonymous + mapped files"
     return ResidentTotals(anonymous + mapped, source, files, notes=(note,))
 
 

@@ -39,7 +39,7 @@ TRADE_CAPTION = (
 )
 GRID_CAPTION = (
     "Each setting: GCs per second and the highest heap. Darker means more CPU; the frame marks "
-    "today's setting; hatching marks settings whose limit leaves no room."
+    "today's setting; hatching: the limit leaves no room."
 )
 
 

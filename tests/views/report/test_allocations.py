@@ -105,7 +105,7 @@ def test_the_first_moment_has_turnover_sizes_and_graphs():
     profiles = len(diagnosed(SPIKY).capture.heap_profiles)
     assert LISTED == len(by_name) < profiles
     (said,) = left_out.lines
-    assert said.startswith(f"sites of {LISTED} of {profiles} snapshots")
+    assert said.startswith(f"sites are shown for {LISTED} of {profiles} snapshots")
     assert not set(by_name) & set(re.findall(r"scrape-\d+", said))
     assert {Table} == {type(block) for block in by_name["scrape-16"]}
     assert {Table, Figure} == {type(block) for block in by_name["scrape-00"]}

@@ -126,7 +126,7 @@ def test_of_an_unknown_release_each_rule_has_its_own_target(tmp_path):
     section = scavenger_section(gomem.diagnose(gomem.load(tmp_path)))
 
     (goals,) = (
-        found for found in blocks(section, Table) if "Heap retained before" in found.caption
+        found for found in blocks(section, Table) if "Rules for returning heap" in found.caption
     )
     target = {row[0].text: row[-1].text for row in goals.rows}
     assert "8.39 MiB" == target["release down to 1.1 × NextGC"]
