@@ -77,7 +77,9 @@ def rise_evidence(
 def watched_evidence(artefact: str, rise: Rise) -> tuple[Evidence, ...]:
     """Return how long a level was watched, and the time from first to last reading if shorter."""
     apart = rise.apart_seconds if rise.apart_seconds < rise.seconds else None
-    return known(artefact, "s", {"time from first to last": apart, "time watched": rise.seconds})
+    return known(
+        artefact, "s", {"time between those readings": apart, "time watched": rise.seconds}
+    )
 
 
 def release_evidence(version: GoVersion) -> Evidence:

@@ -85,7 +85,7 @@ WATCH = text(
     "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
 )
 NAME_IT = text(
-    "Take heap profiles to see which functions allocate: {}. Then compare the last profile with "
+    "Take more heap profiles to see which functions grow: {}. Then compare the last profile with "
     "the first: {}.",
     CAPTURE,
     Command("gomem top LAST --base FIRST --cum"),

@@ -165,7 +165,7 @@ def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops, *, rescans: bo
     p99 = log.pauses.quantiles.query("what == 'stopped'").set_index("quantile").loc[0.99]
     lengths = {
         "stw_p99_seconds": float(p99["seconds"]) if p99["is_carried"] else None,
-        "stw_max_seconds": stops.stopped.max or 0.0,
+        "longest pause": stops.stopped.max or 0.0,
     }
     steps = {
         "sweep termination of that GC": first,

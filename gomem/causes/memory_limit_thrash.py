@@ -107,10 +107,11 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             "A memory limit is too tight: {} live under a goal of {}", Bytes(live), Bytes(goal)
         )
     else:
-        too = "too tight and exceeded" if _claimed_bytes(case) > limit else "too tight"
         title = text(
-            "GOMEMLIMIT is {}: {} live under a limit of {}", too, Bytes(live), Bytes(limit)
+            "GOMEMLIMIT is too tight: {} live under a limit of {}", Bytes(live), Bytes(limit)
         )
+        if _claimed_bytes(case) > limit:
+            title = text("{}, and Go retains more than the limit", title)
     sizes = {"heap_live_p50_bytes": live, "heap_goal_p50_bytes": goal}
     return CAUSE.finding(
         _severity(case, cpu),

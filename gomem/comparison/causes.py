@@ -76,7 +76,7 @@ def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd
             sides = (after, before) if code in new else (before, after)
             lacking = unlike or _missing(finding, *sides)
             only = "after" if code in new else "before"
-            missing = text("only {}: {}", only, lacking) if lacking else ""
+            missing = text("found on the {} side only; {}", only, lacking) if lacking else ""
             state = NOT_COMPARABLE if missing else NEW if code in new else GONE
         rows.append((code, state, str(finding.severity), finding.title, missing))
     return build_rows(rows, COMPARED_CAUSES)
@@ -106,7 +106,7 @@ def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> Text:
 def _lack(named: str, required: int, available: int) -> str:
     if not available:
         return f"no {named}"
-    return f"{named} at {available} of {required} required snapshots"
+    return f"{named} at only {available} of {required} snapshots needed"
 
 
 def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:

@@ -217,7 +217,7 @@ def _findings(comparison: Comparison) -> _Part | None:
 def _not_comparable(comparison: Comparison) -> list[str]:
     """Warnings of one side for which the other side has no evidence."""
     codes = ", ".join(_warnings(comparison, NOT_COMPARABLE))
-    said = f"Not comparable, because only one side has the files: {codes}."
+    said = f"Not comparable: {codes}. Only one side has the files for this."
     return [said] if codes else []
 
 

@@ -115,9 +115,9 @@ def _reason(change: Change | None, *, are_medians: bool) -> str:
 
 def _heap(row: dict[str, Any]) -> Quantity:
     verdict = _verdict(row)
-    clause = _moved("the heap in use", row, _sizes(row), is_noisy=verdict == NO_CLAIM)
-    sentence = f"{capital(clause)}; RSS is not known on both sides."
-    price = _price(row, "heap in use")
+    clause = _moved("HeapAlloc", row, _sizes(row), is_noisy=verdict == NO_CLAIM)
+    sentence = f"{capital(clause)}; not both sides have RSS."
+    price = _price(row, "HeapAlloc")
     return Quantity(HEAP, _of_metric(verdict), clause, sentence, _rise(row), price)
 
 

@@ -361,8 +361,8 @@ class _Sample:
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
             yield (
-                f"{many} per side cannot tell a change from noise; use at least {MIN_VALUES} per "
-                "side"
+                f"{many} per side cannot tell small changes from noise; use at least "
+                f"{MIN_VALUES} per side"
             )
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
             yield FAMILY_NOTE.format(family)

@@ -59,19 +59,17 @@ SINCE_START = (
 )
 SAMPLING_NOTE = (
     "new, gone, grew and shrank mean a change beyond sampling noise at 95 % confidence per site "
-    "(5 false positives per 100 unchanged sites), without the variation from run to run"
+    "(5 false positives per 100 unchanged sites); variation between runs is not included"
 )
 RUNS_NOTE = (
     "the values of a site are averaged over the runs of a side; new, gone, grew and shrank mean "
     "that the change exceeds sampling noise and, given enough runs, the variation between runs"
 )
 GC_NOTE = (
-    "in-use sizes are up to two GCs old; the last GC before the profile was number {} before, {} "
-    "after"
+    "in-use sizes are up to two GCs old; the profiles were taken after GC {} (before side) and "
+    "GC {} (after side)"
 )
-SAME_GC_NOTE = (
-    "in-use sizes are up to two GCs old; the last GC before the profile was number {} on both sides"
-)
+SAME_GC_NOTE = "in-use sizes are up to two GCs old; on both sides the profile was taken after GC {}"
 SECONDS_NOTE = (
     "allocation per second rises if the same work finishes faster; compare allocation per request "
     "(--requests)"

@@ -185,10 +185,12 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if not worth:
         return Text()
     share = worth[0]["value"] / total
-    first = "Live objects by the program's own functions, callees included:"
+    first = "Live bytes by the program's own functions, including their callees:"
     if share > MOSTLY:
         first = (
-            "Most live objects are from" if share < NEARLY else "Nearly all live objects are from"
+            "Most of the live bytes are from"
+            if share < NEARLY
+            else "Nearly all live bytes are from"
         )
     named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
     said = text("{} {}.", first, joined(", ", named))

@@ -162,7 +162,8 @@ def test_rss_of_one_capture_a_side_is_a_difference_without_a_verdict(shrunk):
     assert (1, 1, "?") == (rss["before_n"], rss["after_n"], rss["verdict"])
     assert pd.isna(rss["p_value"])
     assert (
-        "one value per side cannot tell a change from noise; use at least 4 per side" == rss["note"]
+        "one value per side cannot tell small changes from noise; use at least 4 per side"
+        == rss["note"]
     )
 
 

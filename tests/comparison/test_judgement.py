@@ -144,7 +144,7 @@ def test_without_rss_heap_objects_are_told(tmp_path):
 
     assert "worse" == judgement.verdict
     assert judgement.sentence == (
-        "The heap in use rose from 10 MiB to 30 MiB (×3); RSS is not known on both sides."
+        "HeapAlloc rose from 10 MiB to 30 MiB (×3); not both sides have RSS."
     )
 
 
@@ -373,7 +373,7 @@ def test_what_one_side_could_not_have_shown_is_neither_new_nor_gone():
 
     assert "?" == said.verdict
     assert said.details == (
-        "Not comparable, because only one side has the files: allocation-spike.",
+        "Not comparable: allocation-spike. Only one side has the files for this.",
     )
 
 

@@ -19,7 +19,7 @@ from gomem.inputs.gobench.table import read_bench
 from gomem.statistics.rank_tests import NO_WORSE, NOT_SHOWN, equivalence
 from tests.benchmark_runs import IDLE_AFTER, IDLE_BEFORE, REQUEST_AFTER, REQUEST_BEFORE
 
-ONE_VALUE = "one value per side cannot tell a change from noise; use at least 4 per side"
+ONE_VALUE = "one value per side cannot tell small changes from noise; use at least 4 per side"
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 

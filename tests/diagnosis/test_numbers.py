@@ -34,7 +34,7 @@ def test_how_fast_something_grows_is_what_its_first_and_last_and_the_time_betwee
         rates = finding.title.of(Rate)
         first = value_of(finding, ", median of the first 10 % of readings", ", first")
         last = value_of(finding, ", median of the last 10 % of readings", ", last")
-        seconds = value_of(finding, "time from first to last", "time watched")
+        seconds = value_of(finding, "time between those readings", "time watched")
         if rates and None not in (first, last, seconds):
             assert pytest.approx((last - first) / seconds, rel=PRINTED) == rates[0].value
             reached = value_of(finding, ", last", ", median of the last 10 % of readings")

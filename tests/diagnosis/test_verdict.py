@@ -236,7 +236,7 @@ ALONE = [
     pytest.param(
         STEADY / "heap.pb.gz",
         r"The heap profile has 25 MiB of live objects \(95 % interval: 18 MiB to 32 MiB\)\. "
-        r"Most live objects are from main\.newSession \(94 %\)",
+        r"Most of the live bytes are from main\.newSession \(94 %\)",
         SMAPS,
         id="heap-profile",
     ),

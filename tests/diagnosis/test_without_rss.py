@@ -100,7 +100,7 @@ def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
 
     assert named == said.count("main.site")
     assert bool(named) == bool(said)
-    assert most == said.startswith(("Most live objects", "Nearly all live objects"))
+    assert most == said.startswith(("Most of the live bytes", "Nearly all live bytes"))
     assert (bool(named) and not most) == said.startswith(
         "Live objects by the program's own functions, callees included: "
     )
@@ -144,7 +144,7 @@ def test_who_has_what_go_reserves_is_told_by_a_heap_profile():
     assert " 40 MiB Go objects" in said
     assert "The heap profile has 10 MiB of live objects at " in said
     assert ["1", "2", "1"] == [part.value for part in said.of(MomentName)]
-    assert said.endswith("Nearly all live objects are from main.site0 (100 %).")
+    assert said.endswith("Nearly all live bytes are from main.site0 (100 %).")
     assert grew
 
 

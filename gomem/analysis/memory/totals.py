@@ -33,8 +33,8 @@ LOGGED = "runtime_lines"  # the kind of artefact for logs in which a program rep
 SCRAPED = "process_resident_memory_bytes"
 CGROUP_TOTALS = "cgroup memory.stat"
 _ALONE = (
-    "RSS is known as a single number, from a page of metrics: memory outside Go (files, C memory, "
-    "the program itself) is not broken down"
+    "RSS is known as a single number, from the metrics endpoint: memory outside Go (files, C "
+    "memory, the program itself) is not broken down"
 )
 _NO_MAPPED = (
     "memory.stat does not say here how much of files and shared memory is mapped (file_mapped), so "

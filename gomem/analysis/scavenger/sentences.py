@@ -73,7 +73,7 @@ SAID = {
 }
 BY = {
     "collection": "set at the last GC",
-    "steady": "estimated; at most 1.1 × (NextGC + free slots)",
+    "steady": "an upper bound",
     "heap-goal": "1.1 × NextGC",
 }
 
@@ -187,7 +187,7 @@ def _kept(interval: _Interval) -> Text:
         return text(words, size, goal, _by(interval))
     words = (
         "{} of the {} of idle heap is kept for reuse, within the scavenger's goal of {} ({}). The "
-        "other {} is above the goal, but by less than a tenth"
+        "other {} is above the goal, by less than 10 % of the goal"
     )
     return text(words, Bytes(kept), size, goal, _by(interval), Bytes(due))
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_CHANGED = 10  # rows of the table of changes
 # candidates for the headline number, in order of preference
-SIZES = {RSS: "RSS", HEAP: "heap in use"}
+SIZES = {RSS: "RSS", HEAP: "HeapAlloc"}
 TIME = "sec/op"  # the benchmark unit for the headline number
 
 

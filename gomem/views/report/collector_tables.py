@@ -197,7 +197,7 @@ def costs_table(gc: GcCost) -> Table:
         ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
         ("log covers", seconds_cell(gc.seconds), "from the first GC to the last"),
         ("GC CPU", fraction_cell(gc.gc_cpu_fraction),
-         f"share of GOMAXPROCS{over}, without idle marking, with the time to stop the world"),
+         f"share of GOMAXPROCS{over}: includes waiting for the world to stop, not idle marking"),
         ("marking", fraction_cell(gc.marking_cpu_fraction),
          "share of GOMAXPROCS by assists and background workers"),
         ("assists", fraction_cell(gc.assist_fraction),
@@ -222,8 +222,7 @@ def times_table(pauses: GcPauses) -> Table:
 
 
 NO_GOGC = (
-    "GOGC is off or unknown, so a GC counts as limit-driven only if no value of GOGC explains its "
-    "goal"
+    "GOGC is off or unknown: a GC counts as limit-driven if its heap goal fits no constant GOGC"
 )
 
 
@@ -237,9 +236,7 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = (
-        "Live heap after start-up: medians of the first and last 10 % of GCs, slope over all GCs"
-    )
+    caption = "Growth of the live heap: medians of the first and the last 10 % of these GCs"
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]

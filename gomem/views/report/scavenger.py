@@ -36,7 +36,7 @@ OVER_TIME = (
     "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the bottom "
     "is a scavenger line of the log, at the time of the GC before the line."
 )
-APPLIES = {"yes": "yes", "no": "no", "unknown": "release unknown"}
+APPLIES = {"yes": "yes", "no": "no", "unknown": "unknown"}
 
 
 EPISODE = (
@@ -163,7 +163,7 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
     holding = table(
-        "Rules for returning heap to the OS, without goroutine stacks",
+        "Scavenger rules; the sizes exclude goroutine stacks",
         columns,
         here,
     )
@@ -176,8 +176,9 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     if answer.would_free_bytes is not None and answer.may_free_bytes is not None:
         in_use = answer.may_free_bytes - answer.would_free_bytes
         lines.append(
-            f"debug.FreeOSMemory would return {format_bytes(answer.would_free_bytes)} of idle "
-            f"heap, plus the garbage that its GC finds in the {format_bytes(in_use)} in use."
+            f"debug.FreeOSMemory would release {format_bytes(answer.would_free_bytes)} of idle "
+            f"heap, in RSS or not, plus the garbage that its GC finds in the "
+            f"{format_bytes(in_use)} in use."
         )
     if answer.lazy_free_bytes:
         lines.append(

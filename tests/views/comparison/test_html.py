@@ -94,7 +94,9 @@ def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
     assert moved in words
     assert "With one run per side, only large changes stand out from noise." in words
     assert "gone warning released-but-resident" in words
-    assert "one value per side cannot tell a change from noise; use at least 4 per side" in words
+    assert (
+        "one value per side cannot tell small changes from noise; use at least 4 per side" in words
+    )
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,8 @@ sec/op                before          after   change  verdict      p  n
 Handle-2        100 ns ± 3 %  50.0 ns ± 6 %  \u221250.0 %  better   0.002  6
 Lookup-2             20.0 ns        21.0 ns   +5.0 %  ?            –  1
 geometric mean       44.7 ns        32.4 ns  \u221227.5 %
-note: Lookup-2: one value per side cannot tell a change from noise; use at least
-  4 per side
+note: Lookup-2: one value per side cannot tell small changes from noise; use at
+  least 4 per side
 
 Medians, B/op
 B/op                before      after    change  verdict      p  n
@@ -72,8 +72,8 @@ B/op                before      after    change  verdict      p  n
 Handle-2        64 B ± 0 %  0 B ± 0 %  \u2212100.0 %  better   0.002  6
 Lookup-2               0 B        0 B    +0.0 %  ?            –  1
 geometric mean           –          –         –
-note: Lookup-2: one value per side cannot tell a change from noise; use at least
-  4 per side
+note: Lookup-2: one value per side cannot tell small changes from noise; use at
+  least 4 per side
 note: no geometric mean: a median is 0
 note: ±: half of the 95 % interval, in percent of the median
 note: p is from a Mann-Whitney test, not corrected for multiple comparisons

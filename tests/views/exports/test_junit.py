@@ -66,7 +66,7 @@ def test_what_cannot_be_told_is_skipped_with_what_could():
     check(root)
     assert [
         "one value per side cannot decide; use 4 or more",
-        "one value per side cannot tell a change from noise; use at least 4 per side",
+        "one value per side cannot tell small changes from noise; use at least 4 per side",
     ] == [one.get("message") for one in root.iter("skipped")]
     assert ["2", "0", "2"] == [root.get(key) for key in ("tests", "failures", "skipped")]
 

@@ -68,7 +68,7 @@ def test_the_figure_draws_heap_goal_and_lines(quiet):
 
 def test_the_goals_are_told_with_their_formulas(quiet):
     tables = {one.caption: one for one in blocks(scavenger_section(quiet), Table)}
-    goals = tables["Rules for returning heap to the OS, without goroutine stacks"]
+    goals = tables["Scavenger rules; the sizes exclude goroutine stacks"]
 
     paced = "release down to 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)"
     assert [[paced, "yes", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]
@@ -83,7 +83,9 @@ def test_what_free_os_memory_and_madvdontneed_would_do(tmp_path):
     section = scavenger_section(gomem.diagnose(thinned("busy-go1.15.15", tmp_path)))
 
     (notes,) = blocks(section, Notes)
-    assert notes.lines[0].startswith("debug.FreeOSMemory would return 424 KiB of idle heap, plus")
+    assert notes.lines[0].startswith(
+        "debug.FreeOSMemory would release 424 KiB of idle heap, in RSS or not, plus"
+    )
     assert "With GODEBUG=madvdontneed=1, RSS would be 176 MiB lower" in notes.lines[1]
 
 
@@ -125,9 +127,7 @@ def test_of_an_unknown_release_each_rule_has_its_own_target(tmp_path):
     (tmp_path / "memstats.json").write_text(json.dumps({"memstats": fields}))
     section = scavenger_section(gomem.diagnose(gomem.load(tmp_path)))
 
-    (goals,) = (
-        found for found in blocks(section, Table) if "Rules for returning heap" in found.caption
-    )
+    (goals,) = (found for found in blocks(section, Table) if "Scavenger rules" in found.caption)
     target = {row[0].text: row[-1].text for row in goals.rows}
     assert "8.39 MiB" == target["release down to 1.1 × NextGC"]
     (steady,) = (size for rule, size in target.items() if "at the last GC" in rule)
