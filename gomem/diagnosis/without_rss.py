@@ -207,7 +207,7 @@ def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
     leaves = profile.leaves(samples)
     sizes = pd.Series(stacks.values[samples]).groupby(leaves).sum()
     where = (
-        "{} of live objects were allocated with only Go's own or unsymbolized functions on the "
+        "{} of the live bytes were allocated with only Go's own or unsymbolized functions on the "
         "stack, mostly by {}."
     )
     return text(where, Share(share), Function(str(sizes.idxmax())))
