@@ -1,7 +1,7 @@
 """Pages of reports and notebooks on recorded captures, and small pictures of them.
 
     python -m tools.gallery            write docs/gallery/*.html
-    python -m tools.gallery --pictures also docs/pictures/*.png, with Chromium and ImageMagick
+    python -m tools.gallery --pictures also docs/pictures/*.png, with Chromium
 
 The pages are not in the repository: they are large, and can be made again byte for byte. The
 pictures are in it, for the README and docs/gallery.md.
@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from PIL import Image
 
 from gomem.cli.main import run
 
@@ -27,7 +29,8 @@ REPORTS = {
 }
 # size of a report's first screen; of a notebook down to its figures
 SCREEN, SCROLL = "1280,860", "960,2300"
-COLOURS = "48"
+COLOURS = 160
+NOTEBOOK_SCALE = 0.6
 
 
 def notebooks() -> list[str]:
@@ -68,10 +71,11 @@ def _picture(page: Path) -> None:
         [browser, *options, f"--screenshot={target}", page.as_uri()], check=True,
         capture_output=True,
     )  # fmt: skip
-    smaller = [] if is_report else ["-resize", "60%"]
-    subprocess.run(
-        ["convert", target, *smaller, "-colors", COLOURS, "-strip", target], check=True
-    )  # fmt: skip
+    with Image.open(target) as shot:
+        drawn = shot.convert("RGB")
+    if not is_report:
+        drawn = drawn.resize([round(NOTEBOOK_SCALE * side) for side in drawn.size])
+    drawn.quantize(COLOURS).save(target, optimize=True)
 
 
 if __name__ == "__main__":

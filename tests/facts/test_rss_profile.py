@@ -268,7 +268,7 @@ def test_without_rss_it_says_what_would(tmp_path):
 
     with pytest.raises(CaptureError, match=r"no file has RSS; add smaps: cat /proc"):
         facts.rss_profile()
-    with pytest.raises(CaptureError, match=r"no moment 3-colected.*did you mean 3-collected"):
+    with pytest.raises(CaptureError, match=r"no snapshot 3-colected.*did you mean 3-collected"):
         story("cache-shrink-go1.27.3").rss_profile("3-colected")
 
 
