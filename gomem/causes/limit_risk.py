@@ -154,8 +154,8 @@ def _of_any_program(moment: MomentFacts, case: Case, step: str) -> Finding | Non
         return None
     severity, title = risk
     confidence = "certain" if severity is Severity.CRITICAL else "likely"
-    if use.killer == REST and not use.oom_kills:
-        # No file has the charge, and a cgroup full of page cache is healthy.
+    if not use.is_counted and not use.oom_kills:
+        # A cgroup full of page cache is healthy.
         severity, confidence = Severity.INFO, "possible"
         title = text("{}; {}", title, _CAN_BE_CACHE)
     return CAUSE.finding(
@@ -296,6 +296,9 @@ def _gravest(
         title = text("OOM: the kernel has killed {} in this cgroup (limit {})", killed, size)
         return Severity.CRITICAL, title
     if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
+        if not use.is_counted:
+            words = "The cgroup is nearly full: it uses {} of its limit of {}"
+            return Severity.INFO, text(words, Share(use.current_bytes / limit), size)
         most = "" if use.killer == REST else f", mostly {COUNTED.get(use.killer, use.killer)}"
         words = "The cgroup is nearly full: {} of its limit of {} is unreclaimable memory{}"
         return Severity.CRITICAL, text(words, share, size, most)

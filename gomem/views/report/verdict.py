@@ -127,7 +127,9 @@ def proof_of(finding: Finding, most: int) -> tuple[str, ...]:
     """The first numbers of a finding's evidence, a line per file."""
     lines = []
     for artefact, rows in groupby(finding.evidence[:most], key=attrgetter("artefact")):
-        numbers = joined("; ", (text("{} = {}", field_title(row.field), _value(row)) for row in rows))
+        numbers = joined(
+            "; ", (text("{} = {}", field_title(row.field), _value(row)) for row in rows)
+        )
         lines.append(together(text("{}: {}", typed_paths(artefact), numbers)))
     return tuple(lines)
 
