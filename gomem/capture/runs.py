@@ -40,6 +40,7 @@ class OtherRun:
         first_bytes: That field at the first reading.
         last_bytes: That field at the last reading.
         is_same_process: Whether they are earlier readings of the same process as the last reading.
+        beside_a_container: Whether it is a process, and the last reading is of a container.
         process: Program and PID from a table of processes; None for MemStats.
     """
 
@@ -50,6 +51,7 @@ class OtherRun:
     first_bytes: int
     last_bytes: int
     is_same_process: bool = False
+    beside_a_container: bool = False
     process: tuple[str, int | None] | None = None
 
 

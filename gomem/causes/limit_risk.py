@@ -113,6 +113,9 @@ _LIMIT_IT = (
     "A limit on the process's own cgroup (MemoryMax=, docker run -m) keeps it from using up the "
     "machine's memory{}."
 )
+_GO_LIMITS_GARBAGE = (
+    "; GOMEMLIMIT makes a Go program collect garbage earlier, but the live heap can exceed it"
+)
 FOLLOWED_BY = {
     KUBECTL_TOP: "kubectl top pod NAME --containers",
     CRICTL_STATS: "crictl stats",
@@ -273,7 +276,7 @@ def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
     """Say why the kernel kills when the machine is full, and how to limit this process."""
     if _is_bystander(listed, limits):
         return _NO_CGROUP_NAMED
-    or_by_go = "" if is_not_go(listed.name) else "; of a Go program, so does GOMEMLIMIT"
+    or_by_go = "" if is_not_go(listed.name) else _GO_LIMITS_GARBAGE
     return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(or_by_go))
 
 

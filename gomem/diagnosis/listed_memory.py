@@ -93,6 +93,8 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     if listed.limit_bytes:
         share = Share(listed.working_set_bytes / listed.limit_bytes)
         words = ", {} of its limit of {}"
+        if listed.tool in {DOCKER_STATS, OLD_DOCKER} and not listed.others:
+            words = ", {} of {}, its limit, or the machine's memory if it has none"
         if listed.shares_limit:
             words = ", {} of {}, which all containers show as limit: likely the machine's memory"
         of = text(words, share, Bytes(listed.limit_bytes))
@@ -113,9 +115,18 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
         )
     if is_not_go(listed.name):
         step = no_go_words(listed, diagnosis.capture.unused_settings)
+    elif _is_mostly_no_process(diagnosis, listed.working_set_bytes):
+        step = text("See what is not of that process: {}.", TAKE_STAT)
     else:
         step = CONTAINER_NEXT if shows_go(diagnosis.capture) else IF_GO_NEXT
     return text(words, size, at, listed_words(listed), of), False, step
+
+
+def _is_mostly_no_process(diagnosis: Diagnosis, used: int) -> bool:
+    """Whether the largest process beside a container is far smaller than its working set."""
+    runs = diagnosis.capture.other_runs
+    sizes = [run.last_bytes for run in runs if run.beside_a_container]
+    return bool(sizes) and used - max(sizes) >= max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * used)
 
 
 def by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> Told | None:

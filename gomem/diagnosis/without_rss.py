@@ -62,6 +62,7 @@ from gomem.text import (
     Count,
     Function,
     MomentName,
+    Quoted,
     Rate,
     Seconds,
     Share,
@@ -86,6 +87,7 @@ NEARLY = 0.995  # of the total; prints as 100 %
 MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
+ONLY_SIZES = "No line that gomem reads says how much memory is in use; the text names sizes ({})."
 NOTHING = Text("Nothing here says how much memory is in use, or what uses it.")
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}
@@ -104,7 +106,12 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
             said, grew, step = told
             more = (other(diagnosis, facts) for other in BESIDE.get(tell, ()))
             return joined(" ", (said, *(words for words, *_ in filter(None, more)))), grew, step
-    return NOTHING, False, ANYTHING
+    sizes = diagnosis.capture.unused_sizes
+    return (
+        text(ONLY_SIZES, joined(", ", map(Quoted, sizes[:HOLDERS]))) if sizes else NOTHING,
+        False,
+        ANYTHING,
+    )
 
 
 def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

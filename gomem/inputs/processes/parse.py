@@ -8,6 +8,8 @@ Quirks        ps counts in KiB. So does top, up to a certain width; then it writ
               cgroup's charge minus inactive page cache (before Docker 17.06: the whole charge).
               That is not RSS.
               MiB of docker are 2^20. MB of podman, and of Docker before 1.13, are 10^6.
+              A container without a name in kubectl top is the pod's own cgroup, which contains the
+              others; kubectl adds it to them in the pod's size.
               A repeated header begins another reading, and so does a repeated process.
               busybox's top shows RSS (among `VSZRW RSS (SHR) DIRTY`) only in its memory view.
               Rows of ps aux, top (also FreeBSD's) and kubectl top are recognised without a header.
@@ -65,6 +67,7 @@ CRICTL_ROW = re.compile(
 )
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
 POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
+NO_NAME = '""'  # of a container without a name
 DATE = re.compile(
     rb"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[AP]M )?[A-Z]{2,5} \d{4} +"
 )
@@ -359,8 +362,9 @@ def _limit(text: bytes) -> Rounded | None:
 
 def _of_pod(line: bytes, *, above: bool) -> ProcessRow | None:
     found = POD.fullmatch(line)
-    if found is None or (found[1] is not None) != above:
+    if found is None or (found[1] is not None and not above):
         return None
     size = rounded_size(found[3])
     name = b"/".join(filter(None, (found[1], found[2]))).decode("utf-8", "backslashreplace")
+    name = f"{name}/{NO_NAME}" if above and found[1] is None else name
     return None if size is None else ProcessRow(KUBECTL_TOP, name, working_set=size)

@@ -447,3 +447,52 @@ def test_a_sentence_on_a_process_is_no_block_of_monit():
 
     assert ("api", 149480 << 10) == (read.name, read.rss_bytes)
     assert kind_of(b"the log says: Process 'api' exited\n") is None
+
+
+WRAPPED = (
+    b"kernel: api invoked oom-killer\n"
+    b"kernel: Out of memory: Killed process 77 (api)%b"
+    b"total-vm:2000kB, anon-rss:1000%bkB,%bfile-rss:20kB, shmem-rss:4kB, UID:0\n"
+    b"next: 1\n"
+)
+
+
+@pytest.mark.parametrize(
+    "breaks",
+    [(b"\n    ", b"", b" "), (b" ", b"", b"\n"), (b" ", b"\n", b" "), (b"\n", b"\n  ", b"\n ")],
+    ids=["before the sizes", "between them", "within one", "everywhere"],
+)
+def test_a_line_of_a_kill_that_is_wrapped_is_whole(breaks):
+    table, damage = parse_processes(WRAPPED % breaks, source="f")
+    (row,) = table.rows
+
+    assert [] == damage
+    assert ("api", 77, 2, "machine") == (row.name, row.pid, row.line, row.killed_in)
+    assert (1024 * KIB, 1000 * KIB, 20 * KIB, 4 * KIB) == (
+        row.rss.bytes, row.anon_bytes, row.file_bytes, row.shmem_bytes,
+    )  # fmt: skip
+
+
+def test_two_kills_one_of_them_cut_are_not_joined():
+    text = (
+        b"Out of memory: Killed process 7 (a)\n"
+        b"Out of memory: Killed process 8 (b) total-vm:9kB, anon-rss:5kB, file-rss:0kB\n"
+    )
+    table, damage = parse_processes(text, source="f")
+
+    assert [None, 5 * KIB] == [row.rss and row.rss.bytes for row in table.rows]
+    assert ["line 1"] == [place.where for place in damage]
+
+
+def test_a_container_without_a_name_is_a_row_of_kubectl_top():
+    text = (
+        b"POD     NAME   CPU(cores)   MEMORY(bytes)\n"
+        b"api-0          10m          27Mi\n"
+        b"api-0   api    10m          25Mi\n"
+    )
+    table, damage = parse_processes(text, source="f")
+
+    assert [] == damage
+    assert [('api-0/""', 27 * KIB * KIB), ("api-0/api", 25 * KIB * KIB)] == [
+        (row.name, row.working_set.bytes) for row in table.rows
+    ]
