@@ -19,16 +19,16 @@ from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
+from gomem.causes.no_go import no_go_words
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.languages import is_not_go
-from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
+from gomem.inputs.processes.parse import OLD_DOCKER
 from gomem.text import (
     Bytes,
     Command,
     Count,
     Function,
     Program,
-    Quoted,
     Rate,
     Seconds,
     Share,
@@ -38,8 +38,6 @@ from gomem.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gomem.analysis.memory.cgroup import CgroupUse
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.memory.listed import Listed
@@ -116,11 +114,6 @@ _LIMIT_IT = (
 _GO_LIMITS_GARBAGE = (
     "; GOMEMLIMIT makes a Go program collect garbage earlier, but the live heap can exceed it"
 )
-FOLLOWED_BY = {
-    KUBECTL_TOP: "kubectl top pod NAME --containers",
-    CRICTL_STATS: "crictl stats",
-    **dict.fromkeys((DOCKER_STATS, OLD_DOCKER), "docker stats --no-stream NAME"),
-}
 IF_IT_IS_GO = text(
     "If it is a Go program, add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.",
     CAPTURE_ONCE,
@@ -258,26 +251,12 @@ def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
     return AFTER_A_KILL
 
 
-def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
-    """Say what to do about a program or a container that is not Go."""
-    words = "{} is no Go program: gomem does not see what is in its memory. Follow its {}: {}."
-    what = "RSS" if listed.rss_bytes is not None else "working set"
-    how = FOLLOWED_BY.get(listed.tool, "ps -o pid,rss,etime,args -C NAME")
-    command = Command(f"while sleep 60; do {how}; done")
-    said = text(words, Program(listed.name), what, command)
-    if not settings:
-        return said
-    have = "has" if len(settings) == 1 else "have"
-    unheard = text("{} {} no effect on it.", joined(", ", map(Quoted, settings)), have)
-    return sentences(unheard, said)
-
-
 def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
     """Say why the kernel kills when the machine is full, and how to limit this process."""
     if _is_bystander(listed, limits):
         return _NO_CGROUP_NAMED
-    or_by_go = "" if is_not_go(listed.name) else _GO_LIMITS_GARBAGE
-    return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(or_by_go))
+    go_too = "" if is_not_go(listed.name) else _GO_LIMITS_GARBAGE
+    return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(go_too))
 
 
 def _again(listed: Listed) -> Text:
@@ -358,7 +337,8 @@ def _worst_bytes(moment: MomentFacts, use: CgroupUse) -> int | None:
 
 def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -> list[Evidence]:
     cgroup = moment.path("cgroup")
-    names = ("current_bytes", "unreclaimable_bytes", "working_set_bytes")
+    counted = ("unreclaimable_bytes",) if use.is_counted else ()
+    names = ("current_bytes", *counted, "working_set_bytes")
     evidence = [
         *known(moment.limits_from or cgroup, "B", {"limit_bytes": use.limit_bytes}),
         *known(cgroup, "B", {name: getattr(use, name) for name in names}),

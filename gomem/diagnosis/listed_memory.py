@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.cgroup import ANON, FILE, SHMEM, first_known, kernel_bytes
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
-from gomem.causes.limit_risk import no_go_words
+from gomem.causes.no_go import no_go_words
 from gomem.facts.moment import seconds_of
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.oom import OOM

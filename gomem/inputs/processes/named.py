@@ -4,6 +4,8 @@ FreeBSD       pid 3500 (api), jid 0, uid 480, was killed: out of swap space
               (sys/vm/vm_pageout.c and sys/kern/kern_sig.c; without jid before FreeBSD 12)
 systemd       Memory: 10.2G (peak: 10.6G swap: 6.0G swap peak: 6.0G zswap: 1.0G)
               in the block of `systemctl status`: memory.current of the service's cgroup
+              MemoryCurrent=1999, MemoryPeak=, MemoryMax=infinity of `systemctl show`, in bytes;
+              `[not set]` or 2^64-1 where the unit has no value
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import re
 
 from gomem.inputs.resemblance import TAKE_HEAP_PROFILE, Resemblance
-from gomem.text import Count, Program, Quoted, Text, joined, text
+from gomem.text import Bytes, Count, Program, Quoted, Text, joined, text
 
 NAMED = 3  # programs shown
 _BSD_KILL = re.compile(
@@ -31,6 +33,12 @@ _RUNNING = re.compile(
     rb"^ *Active: active \(running\) since [^;\n]{1,80}; ([\w ]{1,40}) ago", re.MULTILINE
 )
 _IN_CGROUP = re.compile("^ *[├└│─ |`-]{1,12}([0-9]{1,10}) ([^\\n]{1,400})".encode(), re.MULTILINE)
+_SHOWN = re.compile(
+    rb"^[ \t>]*(Memory(?:Current|Peak|High|Max))=(\d{1,20}|infinity|\[not set\])[ \t]*\r?$",
+    re.MULTILINE,
+)
+_NO_VALUE = 2**64 - 1
+_UNIT = re.compile(rb"\bsystemctl show (?:-\S+ ){0,5}([A-Za-z0-9@_.:\\-]{1,200})")
 _SHELL = re.compile(rb"(?:\S{0,80}/)?(?:ba|da|z|k|a)?sh\b")
 _ASK_CGROUP = (
     "that is its cgroup's use with page cache, no RSS; gomem capture {} -o DIR says what is in it"
@@ -73,3 +81,20 @@ def status_of_a_service(head: bytes, _: str) -> Resemblance | None:
     size = Quoted(memory[1].decode("ascii"))
     what = text("what systemctl status says{}: its cgroup uses {}{}{}", who, size, more, after)
     return Resemblance(what, text(_ASK_CGROUP, pid), is_evidence=True)
+
+
+def shown_of_a_unit(head: bytes, _: str) -> Resemblance | None:
+    """Describe a unit's memory in `systemctl show`; nothing without a number."""
+    sizes = {name.decode("ascii"): said for name, said in _SHOWN.findall(head)}
+    known = {name: int(said) for name, said in sizes.items() if said.isdigit()}
+    known = {name: size for name, size in known.items() if size < _NO_VALUE}
+    if "MemoryCurrent" not in known:
+        return None
+    unit = _UNIT.search(head)
+    who = text(" of {}", Quoted(unit[1].decode("ascii"))) if unit else ""
+    current = Bytes(known.pop("MemoryCurrent"))
+    more = [text("{} is {}", name, Bytes(size)) for name, size in known.items()]
+    more += [Text("MemoryMax is infinity: no limit")] * (sizes.get("MemoryMax") == b"infinity")
+    words = "what systemctl show says{}: its cgroup uses {} (MemoryCurrent){}"
+    what = text(words, who, current, joined("", (text("; {}", said) for said in more)))
+    return Resemblance(what, text(_ASK_CGROUP, "PID"), is_evidence=True)
