@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.commands import sentences
+from gomem.inputs.processes.metrics_api import METRICS_API
 from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.text import Command, Program, Quoted, Text, joined, text
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.listed import Listed
 
 FOLLOWED_BY = {
-    KUBECTL_TOP: "kubectl top pod NAME --containers",
+    **dict.fromkeys((KUBECTL_TOP, METRICS_API), "kubectl top pod NAME --containers"),
     CRICTL_STATS: "crictl stats",
     **dict.fromkeys((DOCKER_STATS, OLD_DOCKER), "docker stats --no-stream NAME"),
 }

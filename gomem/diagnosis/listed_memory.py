@@ -159,10 +159,11 @@ def cache_words(facts: MomentFacts | None) -> Text:
     if cache is None or cache.bytes < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * cache.of_bytes):
         return Text()
     words = (
-        "The cgroup uses {}{}: {} is page cache, which the kernel reclaims when it needs memory."
+        "The cgroup uses {}{}: {} is page cache, which the kernel reclaims when it needs memory{}."
     )
     least = "" if cache.is_exact else "at least "
-    return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes))
+    tmpfs = ", except tmpfs" * cache.may_have_shmem
+    return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes), tmpfs)
 
 
 def kernel_words(facts: MomentFacts | None) -> Text:

@@ -589,8 +589,10 @@ def test_what_a_cgroups_files_do_not_say_is_unknown_in_the_report(tmp_path):
     report = " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
 
     assert (None, None, False) == (use.limit_bytes, use.working_set_bytes, use.limit_is_known)
-    assert (4_000_000_000, False) == (use.unreclaimable_bytes, use.is_counted)
-    assert "At most 3.73 GiB cannot be reclaimed" in report
+    assert (8_000_000_000, False) == (use.unreclaimable_bytes, use.is_counted)
+    assert "At most 7.45 GiB cannot be reclaimed" in report
+    assert "3.73 GiB is page cache" in found.verdict.sentence
+    assert "needs memory, except tmpfs" in found.verdict.sentence
     assert "Its limit is unknown" in report
     assert "no limit of its own" not in report
     assert "working set" not in report

@@ -312,3 +312,27 @@ def test_what_systemctl_show_says_of_a_unit_is_named(text, said):
 @pytest.mark.parametrize("value", [b"[not set]", b"18446744073709551615", b"infinity"])
 def test_a_unit_without_a_number_is_not_said_to_use_none(value):
     assert "its cgroup uses" not in looks_like(b"MemoryCurrent=" + value + b"\n", "").what
+
+
+TREE = """* api.service - api
+     Loaded: loaded (/etc/systemd/system/api.service; enabled)
+   Main PID: 812 (api)
+     Memory: 300.5M (max: 800.0M)
+     CGroup: /system.slice/api.service
+             ├─812 /usr/local/bin/api
+             └─840 /usr/local/bin/worker -n 3
+""".encode()
+
+
+def test_a_service_of_several_processes_asks_which_is_large():
+    _, way_out, _ = named(TREE)
+
+    assert "ps -o pid,rss,args -p 812,840" in way_out
+    assert "capture" not in way_out
+
+
+def test_a_command_that_ends_has_no_http_to_ask():
+    _, way_out, _ = named(b"\tMaximum resident set size (kbytes): 361792\n")
+
+    assert "GODEBUG=gctrace=1" in way_out
+    assert "http" not in way_out

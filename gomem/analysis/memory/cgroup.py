@@ -109,6 +109,7 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
     if current is None:
         return None
     limit = _limit(values, *HARD_LIMITS)
+    # Older kernels do not count shmem: there, all of the cache is taken as reclaimable.
     anonymous = first_known(values, *ANON)
     has_both = anonymous is not None and first_known(values, *FILE) is not None
     is_counted = has_both or (anonymous or 0) >= current
@@ -138,6 +139,7 @@ class PageCache:
     of_bytes: int  # the cgroup's use
     # whether the kernel has the number, or it is the sum of anonymous memory and the cache
     is_exact: bool
+    may_have_shmem: bool = False  # whether no counter has shared memory and tmpfs apart
 
 
 def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
@@ -148,8 +150,9 @@ def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
     current = first_known(values, "memory.current", "memory.usage_in_bytes")
     summed = (first_known(values, *ANON) or 0) + cache + kernel_bytes(values)
     used = summed if current is None else current
-    clean = max(0, cache - (first_known(values, *SHMEM) or 0))
-    return PageCache(min(clean, used), used, current is not None)
+    shmem = first_known(values, *SHMEM)
+    clean = max(0, cache - (shmem or 0))
+    return PageCache(min(clean, used), used, current is not None, may_have_shmem=shmem is None)
 
 
 def kernel_bytes(values: Mapping[str, int | None]) -> int:
@@ -197,6 +200,8 @@ def _counters(
         for names, reclaimable in _COUNTERS
         if named[names[0]] is not None
     ]
+    if not is_counted and named["shmem"] is None:  # part of `file` can be tmpfs
+        rows = [(name, bytes_of, None if name == "file" else of) for name, bytes_of, of in rows]
     if lazy:
         rows.append((LAZY_FREE, lazy, True))
     # Counters are kept per CPU and lag; the rest of the charge is taken as unreclaimable.

@@ -44,6 +44,26 @@ _ASK_CGROUP = (
     "that is its cgroup's use with page cache, no RSS; gomem capture {} -o DIR says what is in it"
 )
 
+_ASK_WHICH = (
+    "that is the use of a cgroup with {}, with page cache, no RSS; ps -o pid,rss,args -p {} says "
+    "which of them is large"
+)
+
+
+def _way_out(head: bytes, main: bytes) -> Text:
+    """Ask for the service's process; of several that are no shell, which one is large."""
+    listed = dict(_IN_CGROUP.findall(head[: _end_of_block(head)]))
+    pids = [pid.decode() for pid, command in listed.items() if not _SHELL.match(command)]
+    if len(pids) < 2:
+        return text(_ASK_CGROUP, _pid_to_ask(head, main))
+    return text(_ASK_WHICH, Count(len(pids), "process", "processes"), ",".join(pids))
+
+
+def _end_of_block(head: bytes) -> int:
+    """Return where a second `Memory:` begins, with which another status begins."""
+    second = list(_MEMORY.finditer(head))[1:2]
+    return second[0].start() if second else len(head)
+
 
 def _pid_to_ask(head: bytes, main: bytes) -> str:
     """Return the main PID, or its child if it is a shell; `PID` if unknown."""
@@ -74,13 +94,12 @@ def status_of_a_service(head: bytes, _: str) -> Resemblance | None:
     if memory is None or _SERVICE.search(head) is None:
         return None
     main, since = _MAIN.search(head), _RUNNING.search(head)
-    pid = _pid_to_ask(head, main[1] if main else b"")
     who = text(" of {}", Program(main[2].decode("utf-8", "replace"))) if main and main[2] else ""
     more = text(" ({})", Quoted(memory[2].decode("utf-8", "replace"))) if memory[2] else ""
     after = text(", {} after its start", since[1].decode("ascii")) if since else Text()
     size = Quoted(memory[1].decode("ascii"))
     what = text("what systemctl status says{}: its cgroup uses {}{}{}", who, size, more, after)
-    return Resemblance(what, text(_ASK_CGROUP, pid), is_evidence=True)
+    return Resemblance(what, _way_out(head, main[1] if main else b""), is_evidence=True)
 
 
 def shown_of_a_unit(head: bytes, _: str) -> Resemblance | None:

@@ -324,12 +324,15 @@ def test_a_memory_stat_that_is_cut_bounds_what_cannot_be_reclaimed():
     values = {"memory.usage_in_bytes": 8 * MIB, "total_cache": 3 * MIB}
     use = cgroup_use(values)
 
-    assert (None, 5 * MIB, False) == (
+    assert (None, 8 * MIB, False) == (
         use.working_set_bytes, use.unreclaimable_bytes, use.is_counted,
     )  # fmt: skip
-    rest = use.counters.set_index("counter").loc["rest"]
-    assert 5 * MIB == rest["bytes"]
-    assert pd.isna(rest["reclaimable"])
+    counters = use.counters.set_index("counter")
+    assert {"file": 3 * MIB, "rest": 5 * MIB} == counters["bytes"].to_dict()
+    assert counters["reclaimable"].isna().all()
+    # what is tmpfs of the cache is known
+    known = cgroup_use({**values, "total_shmem": MIB})
+    assert (6 * MIB, "rest") == (known.unreclaimable_bytes, known.killer)
     assert cgroup_use({**values, "total_rss": 4 * MIB}).is_counted
     assert cgroup_use({"memory.current": 8 * MIB, "memory.max": None}).limit_is_known
 
