@@ -53,6 +53,7 @@ OF_CAUSES = {
     "gomem.causes.live_growth",
     "gomem.causes.memory_limit",
     "gomem.causes.missing_call",
+    "gomem.causes.no_go",
     "gomem.causes.one_dump",
     "gomem.causes.outside_go",
     "gomem.causes.piling_up",

@@ -71,6 +71,8 @@ def of_listed_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[
             left.append(last[file.source.name])
     earlier = [reading for reading in own if not any(reading.file is file for file in left)]
     runs = [_told(who, group) for who, group in _by_process(others)]
+    if own[-1].sizes[meant][1] == WORKING_SET:
+        runs = [replace(run, beside_a_container=run.level == RSS) for run in runs]
     if earlier:
         runs.append(replace(_told(meant, earlier), is_same_process=True))
     return left, tuple(runs)

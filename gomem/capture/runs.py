@@ -50,6 +50,7 @@ class OtherRun:
     first_bytes: int
     last_bytes: int
     is_same_process: bool = False
+    beside_a_container: bool = False
     process: tuple[str, int | None] | None = None
 
 

@@ -19,16 +19,16 @@ from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
+from gomem.causes.no_go import no_go_words
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.languages import is_not_go
-from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
+from gomem.inputs.processes.parse import OLD_DOCKER
 from gomem.text import (
     Bytes,
     Command,
     Count,
     Function,
     Program,
-    Quoted,
     Rate,
     Seconds,
     Share,
@@ -38,8 +38,6 @@ from gomem.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gomem.analysis.memory.cgroup import CgroupUse
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.memory.listed import Listed
@@ -112,11 +110,9 @@ _LIMIT_IT = (
     "A limit on the process's own cgroup (MemoryMax=, docker run -m) keeps it from using up the "
     "machine's memory{}."
 )
-FOLLOWED_BY = {
-    KUBECTL_TOP: "kubectl top pod NAME --containers",
-    CRICTL_STATS: "crictl stats",
-    **dict.fromkeys((DOCKER_STATS, OLD_DOCKER), "docker stats --no-stream NAME"),
-}
+_GO_LIMITS_GARBAGE = (
+    "; GOMEMLIMIT makes a Go program collect garbage earlier, but the live heap can exceed it"
+)
 IF_IT_IS_GO = text(
     "If this is a Go program, add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.",
     CAPTURE_ONCE,
@@ -153,8 +149,8 @@ def _of_any_program(moment: MomentFacts, case: Case, step: str) -> Finding | Non
         return None
     severity, title = risk
     confidence = "certain" if severity is Severity.CRITICAL else "likely"
-    if use.killer == REST and not use.oom_kills:
-        # No file has the charge, and a cgroup full of page cache is healthy.
+    if not use.is_counted and not use.oom_kills:
+        # A cgroup full of page cache is healthy.
         severity, confidence = Severity.INFO, "possible"
         title = text("{}; {}", title, _CAN_BE_CACHE)
     return CAUSE.finding(
@@ -254,26 +250,12 @@ def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
     return AFTER_A_KILL
 
 
-def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
-    """Say what to do about a program or a container that is not Go."""
-    words = "{} is not a Go program, so gomem cannot break down its memory. Follow its {}: {}."
-    what = "RSS" if listed.rss_bytes is not None else "working set"
-    how = FOLLOWED_BY.get(listed.tool, "ps -o pid,rss,etime,args -C NAME")
-    command = Command(f"while sleep 60; do {how}; done")
-    said = text(words, Program(listed.name), what, command)
-    if not settings:
-        return said
-    have = "has" if len(settings) == 1 else "have"
-    unheard = text("{} {} no effect on this program.", joined(", ", map(Quoted, settings)), have)
-    return sentences(unheard, said)
-
-
 def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
     """Say why the kernel kills when the machine is full, and how to limit this process."""
     if _is_bystander(listed, limits):
         return _NO_CGROUP_NAMED
-    or_by_go = "" if is_not_go(listed.name) else "; for a Go program, so does GOMEMLIMIT"
-    return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(or_by_go))
+    go_too = "" if is_not_go(listed.name) else _GO_LIMITS_GARBAGE
+    return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(go_too))
 
 
 def _again(listed: Listed) -> Text:
@@ -295,6 +277,9 @@ def _gravest(
         title = text("OOM: the kernel has killed {} in this cgroup (limit {})", killed, size)
         return Severity.CRITICAL, title
     if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
+        if not use.is_counted:
+            words = "The cgroup is nearly full: it uses {} of its limit of {}"
+            return Severity.INFO, text(words, Share(use.current_bytes / limit), size)
         most = "" if use.killer == REST else f", mostly {COUNTED.get(use.killer, use.killer)}"
         words = "The cgroup is nearly full: unreclaimable memory is {} of the limit of {}{}"
         return Severity.CRITICAL, text(words, share, size, most)
@@ -354,7 +339,8 @@ def _worst_bytes(moment: MomentFacts, use: CgroupUse) -> int | None:
 
 def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -> list[Evidence]:
     cgroup = moment.path("cgroup")
-    names = ("current_bytes", "unreclaimable_bytes", "working_set_bytes")
+    counted = ("unreclaimable_bytes",) if use.is_counted else ()
+    names = ("current_bytes", *counted, "working_set_bytes")
     evidence = [
         *known(moment.limits_from or cgroup, "B", {"limit_bytes": use.limit_bytes}),
         *known(cgroup, "B", {name: getattr(use, name) for name in names}),

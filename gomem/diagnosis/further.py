@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
 DAMAGED = "data-damaged"
 NAMED_UNREAD = 2  # files
+NOTHING = Text("No file says how much memory is in use, or what uses the memory.")
+
+
+def nothing_words(capture: Capture) -> Text:
+    """Say that no file says how much memory is in use; a text can name sizes all the same."""
+    if not capture.unused_sizes:
+        return NOTHING
+    words = "No line that gomem reads says how much memory is in use; the text names sizes ({})."
+    return text(words, first_quoted(capture.unused_sizes))
 
 
 def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:

@@ -12,7 +12,7 @@ from gomem.analysis.memory.cgroup import ANON, FILE, SHMEM, first_known, kernel_
 from gomem.analysis.memory.totals import CGROUP_TOTALS
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
-from gomem.causes.limit_risk import no_go_words
+from gomem.causes.no_go import no_go_words
 from gomem.facts.moment import seconds_of
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.oom import OOM
@@ -97,6 +97,8 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     if listed.limit_bytes:
         share = Share(listed.working_set_bytes / listed.limit_bytes)
         words = ", {} of its limit of {}"
+        if listed.tool in {DOCKER_STATS, OLD_DOCKER} and not listed.others:
+            words = ", {} of {}, its limit, or the machine's memory if it has none"
         if listed.shares_limit:
             words = ", {} of {}, which all containers show as limit: likely the machine's memory"
         of = text(words, share, Bytes(listed.limit_bytes))
@@ -115,9 +117,18 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
         )
     if is_not_go(listed.name):
         step = no_go_words(listed, diagnosis.capture.unused_settings)
+    elif _is_mostly_no_process(diagnosis, listed.working_set_bytes):
+        step = text("See what is not of that process: {}.", TAKE_STAT)
     else:
         step = CONTAINER_NEXT if shows_go(diagnosis.capture) else IF_GO_NEXT
     return text(words, size, at, listed_words(listed), of), False, step
+
+
+def _is_mostly_no_process(diagnosis: Diagnosis, used: int) -> bool:
+    """Whether the largest process beside a container is far smaller than its working set."""
+    runs = diagnosis.capture.other_runs
+    sizes = [run.last_bytes for run in runs if run.beside_a_container]
+    return bool(sizes) and used - max(sizes) >= max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * used)
 
 
 def by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> Told | None:
@@ -152,10 +163,11 @@ def cache_words(facts: MomentFacts | None) -> Text:
     if facts is not None and _is_of_others(facts, cache):
         return Text()
     words = (
-        "The cgroup uses {}{}: {} is page cache, which the kernel reclaims when it needs memory."
+        "The cgroup uses {}{}: {} is page cache, which the kernel reclaims when it needs memory{}."
     )
     least = "" if cache.is_exact else "at least "
-    return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes))
+    tmpfs = ", except tmpfs" * cache.may_have_shmem
+    return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes), tmpfs)
 
 
 def _is_of_others(facts: MomentFacts, cache: PageCache) -> bool:

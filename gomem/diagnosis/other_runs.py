@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.capture.other_processes import RSS
+from gomem.inputs.processes.parse import NO_NAME
 from gomem.text import Bytes, Command, Count, File, MomentName, Program, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
@@ -93,6 +94,21 @@ def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
     if pid is None:
         noun = "another process" if run.level == RSS else "the container"
         what = text("{} {}", noun, Quoted(program))
+        if program.endswith(f"/{NO_NAME}"):
+            words = (
+                "a container without a name, the cgroup of the pod {} itself, which kubectl top "
+                "adds to its containers"
+            )
+            what = text(words, Quoted(program.removesuffix(f"/{NO_NAME}")))
+    if run.beside_a_container:
+        words = (
+            "{} is of a process, {}, at {} RSS: a container's working set has that of all its "
+            "processes, page cache and kernel memory."
+        )
+        who = (
+            text("{}, PID {}", Program(program or "no name"), str(pid)) if pid else Quoted(program)
+        )
+        return text(words, first.capitalize(), who, Bytes(run.last_bytes))
     if run.readings == 1:
         words = "{} is of {}, at {} {}: the two sizes do not show growth."
         return text(words, first.capitalize(), what, Bytes(run.last_bytes), run.level)

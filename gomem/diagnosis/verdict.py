@@ -16,7 +16,7 @@ from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NAT
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
-from gomem.causes.limit_risk import no_go_words
+from gomem.causes.no_go import no_go_words
 from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.few_fields import later_words, most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX

@@ -18,6 +18,7 @@ from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
 from gomem.diagnosis.few_fields import WHERE_THEY_WAIT, by_few_fields, by_other_fields, one_reading
+from gomem.diagnosis.further import nothing_words
 from gomem.diagnosis.goroutine_words import (
     ANYTHING,
     by_count_alone,
@@ -86,7 +87,6 @@ NEARLY = 0.995  # of the total; prints as 100 %
 MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
-NOTHING = Text("No file says how much memory is in use, or what uses the memory.")
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}
 
@@ -104,7 +104,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
             said, grew, step = told
             more = (other(diagnosis, facts) for other in BESIDE.get(tell, ()))
             return joined(" ", (said, *(words for words, *_ in filter(None, more)))), grew, step
-    return NOTHING, False, ANYTHING
+    return nothing_words(diagnosis.capture), False, ANYTHING
 
 
 def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

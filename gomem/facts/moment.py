@@ -320,13 +320,18 @@ def seconds_of(moments: Sequence[MomentFacts]) -> NDArray[np.float64] | None:
 
 
 def growth_to_limit(moments: Sequence[MomentFacts], use: CgroupUse | None) -> TimeToLimit | None:
-    """Return when unreclaimable memory reaches the limit, on a line through the snapshots."""
+    """Return when unreclaimable memory reaches the limit, on a line through the snapshots.
+
+    Only snapshots count whose memory.stat has both anonymous memory and page cache.
+    """
     if use is None or use.limit_bytes is None:
         return None
     known = [
         (moment.time, float(moment.cgroup_use.unreclaimable_bytes))
         for moment in moments
-        if moment.cgroup_use is not None and moment.time is not None
+        if moment.cgroup_use is not None
+        and moment.cgroup_use.is_counted
+        and moment.time is not None
     ]
     if not known:
         return None

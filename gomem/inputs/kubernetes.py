@@ -18,8 +18,19 @@ from gomem.text import Bytes, Quoted, Text, joined, text
 
 NAMED = 3  # containers shown
 _REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
-# The limit in a sentence, not in a field of JSON or YAML.
-SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)|Container killed due to memory usage")
+# A kill in a sentence, not in a field of JSON or YAML.
+_SAID_KILLED = re.compile(
+    rb"(?P<before>[^.;\n|]{0,60})"
+    rb"(?:\bOOM ?[Kk]illed\b(?![\"`*]{0,3}\s*[:=])|Container killed due to memory usage)"
+)
+# What stands before a kill that a sentence denies: `is not being`, `no container was`.
+_DENIED = re.compile(
+    rb"(?i:\b(?:not|never|without|neither|nor|cannot)|n't|n\xe2\x80\x99t)"
+    rb"(?:[ *_`\"']+(?:be|been|being|get|gets|got|getting|actually|really|even|yet|always|the|an?"
+    rb"|any|reported|marked|shown|as|to)\b){0,3}[ *_`\"']*\Z"
+    rb"|(?i:\bno)(?:[ *_`\"']+[\w-]{1,40})??(?:[ *_`\"']+(?:is|was|are|were|gets?|got|has|been))"
+    rb"{0,2}[ *_`\"']*\Z"
+)
 _ROW = re.compile(rb"^ *(\S{1,253}) +\d+/\d+ +OOM ?Killed +(\d{1,6})\b", re.MULTILINE)
 _RESTARTS = re.compile(rb"^[ \t]*+Restart Count:[ \t]+(\d{1,6})[ \t]*$", re.MULTILINE)
 _SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"
@@ -49,7 +60,7 @@ def described(head: bytes, _: str) -> Resemblance | None:
     """Describe a container that was killed at its memory limit, or else just the limit."""
     is_described = _REASON.search(head) is not None
     bounds = _bounds(head)
-    is_killed = is_described or _ROW.search(head) or (bounds and SAID_KILLED.search(head))
+    is_killed = is_described or _ROW.search(head) or (bounds and says_killed(head))
     if not is_killed:
         if not bounds:
             return None
@@ -60,6 +71,11 @@ def described(head: bytes, _: str) -> Resemblance | None:
     words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
     of = text(", with {}", _bounds_words(bounds)) if bounds else Text()
     return Resemblance(text(words, who, of, _restarts(head)), NO_SIZES, is_evidence=True)
+
+
+def says_killed(head: bytes) -> bool:
+    """Whether a sentence says that a container was killed; `is not OOMKilled` does not."""
+    return any(_DENIED.search(said["before"]) is None for said in _SAID_KILLED.finditer(head))
 
 
 def evicted(head: bytes, _: str) -> Resemblance | None:

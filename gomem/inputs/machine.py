@@ -7,8 +7,10 @@ htop            Mem[||||||||||||6.10G/7.51G]     used without page cache
 free                        total        used        free      shared  buff/cache   available
               Mem:          32011        2239        1068         500       28703        1601
 meminfo       MemTotal:       32779366 kB
-Cache that is not available is tmpfs and shared memory, which only their owners can free: the kernel
-counts what it can reclaim as available (Documentation/filesystems/proc.rst).
+tmpfs and shared memory are part of the cache, and only their owners can free them: `shared` and
+Shmem count them. top does not; there, cache that is not available is mostly theirs if it is a large
+part of the machine: the kernel counts what it can reclaim as available, less a reserve
+(Documentation/filesystems/proc.rst).
 The text shows nothing about a single process.
 """
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 MEMINFO = "/proc/meminfo"
 MIN_CACHE_SHARE = 0.5  # share of the machine that is page cache; a smaller one needs no words
 MIN_HELD_SHARE = 0.5  # share of cache that cannot be freed; a smaller one is not mentioned
+# Share of the machine: less cache than this is unavailable because of the kernel's reserve, too.
+MIN_UNAVAILABLE_SHARE = 0.1
 # A total of free without a unit: below the first bound it must be MiB (a machine of up to 256 GiB),
 # because no machine has so few KiB. Above the second it must be KiB (at least 8 GiB). In between,
 # both are possible.
@@ -52,6 +56,9 @@ _FREE_NAMES = ("total", "used", "free", "shared", "buff/cache", "available")
 _MEMINFO = re.compile(
     rb"^(MemTotal|MemFree|MemAvailable|Buffers|Cached|Shmem): +(\d{1,15}) kB", re.MULTILINE
 )
+_IN_MEMINFO = {
+    "MemTotal": "total", "MemFree": "free", "MemAvailable": "available", "Shmem": "shared",
+}  # fmt: skip
 _SAID = (
     ("used", "{} used"), ("cached", "{} cached"), ("buff/cache", "{} in buffers and page cache"),
     ("free", "{} free"), ("available", "{} available"),
@@ -72,15 +79,26 @@ def of_the_machine(head: bytes, _: str) -> Resemblance | None:
     said = [text(words, Bytes(sizes[name])) for name, words in _SAID if name in sizes]
     total, is_evidence = text("the machine has {}", Bytes(sizes["total"])), where != MEMINFO
     what = text("{}: {}", where, joined(", ", [total, *said]))
-    cache, available = sizes.get("buff/cache", 0), sizes.get("available")
-    held = 0 if available is None else cache - max(available - sizes.get("free", 0), 0)
+    cache, (held, words) = sizes.get("buff/cache", 0), _held(sizes)
     if held <= MIN_HELD_SHARE * cache or not cache:
         cache = cache or sizes.get("cached", 0) + sizes.get("buffers", 0)
         if cache >= MIN_CACHE_SHARE * sizes["total"]:
             what = text("{}; {}", what, _RECLAIMED)
         return Resemblance(what, _ASK, is_evidence=is_evidence)
-    words = "{}; about {} of the cache cannot be freed: tmpfs and shared memory, mostly"
-    return Resemblance(text(words, what, Bytes(held)), _ASK_SHARED, is_evidence=is_evidence)
+    what = text("{}; {}", what, text(words, Bytes(held)))
+    return Resemblance(what, _ASK_SHARED, is_evidence=is_evidence)
+
+
+def _held(sizes: dict[str, int]) -> tuple[int, str]:
+    """Return the cache that only its owners can free, and the words for it; 0 if unknown."""
+    if "shared" in sizes:
+        return sizes["shared"], "{} of the cache is tmpfs and shared memory, which cannot be freed"
+    if not {"buff/cache", "available", "free"} <= sizes.keys():
+        return 0, ""
+    held = sizes["buff/cache"] - max(sizes["available"] - sizes["free"], 0)
+    if held < MIN_UNAVAILABLE_SHARE * sizes["total"]:
+        return 0, ""
+    return held, "about {} of the cache cannot be freed: tmpfs and shared memory, mostly"
 
 
 def lines_of_the_machine(data: bytes) -> set[int]:
@@ -112,11 +130,7 @@ def _readings(head: bytes) -> Iterator[tuple[Text | str, dict[str, int]]]:
             yield "what free printed", {name: size.bytes for name, size in named if size}
     if fields := dict(_MEMINFO.findall(head)):
         kib = {name.decode(): int(size) * KIB for name, size in fields.items()}
-        said = {"total": kib.get("MemTotal", 0)}
-        if "MemFree" in kib:
-            said["free"] = kib["MemFree"]
-        if "MemAvailable" in kib:
-            said["available"] = kib["MemAvailable"]
+        said = {"total": 0} | {_IN_MEMINFO[name]: kib[name] for name in _IN_MEMINFO if name in kib}
         if {"Buffers", "Cached"} <= kib.keys():
             said["buff/cache"] = kib["Buffers"] + kib["Cached"]
         yield MEMINFO, said

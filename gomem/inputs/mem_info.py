@@ -46,7 +46,20 @@ _PART = re.compile(
 _ASK = "its table of tasks says whose: dmesg -T | grep -i -A 200 'tasks state'"
 _ASK_NOW = "nothing was killed by it; ps aux --sort=-rss | head has the largest processes now"
 _FAILED = re.compile(rb"page allocation failure[.:] order:(\d{1,2})")
+_NO_USES = "without the lists of what uses it"
 SHARED, UNLISTED = "shared memory and tmpfs", "in none of its lists"
+_LISTS = {
+    "page cache": ("active_file", "inactive_file"),
+    SHARED: ("shmem",),
+    "unevictable": ("unevictable",),
+    "unreclaimable slab": ("slab_unreclaimable",),
+    "reclaimable slab": ("slab_reclaimable",),
+    "page tables": ("pagetables",),
+}
+_ALL_LISTS = frozenset(
+    {"active_anon", "inactive_anon", "active_file", "inactive_file", "free"}
+    | {"slab_reclaimable", "slab_unreclaimable"}
+)
 _ASK_FOR = {
     SHARED: "df -h -t tmpfs and ipcs -m have what lies there now",
     "unreclaimable slab": "slabtop -o -s c | head -20 has the kernel's caches now, by size",
@@ -74,19 +87,17 @@ class MemInfo:
 
     @property
     def uses(self) -> dict[str, int]:
-        """Bytes by use; with those that the report lists nowhere, if it has the machine's size."""
+        """Bytes by use, of those that the report has.
+
+        With those that it lists nowhere, if it has the machine's size and all lists.
+        """
         of = self.counts
-        shmem, listed = of.get("shmem", 0), of.get("active_anon", 0) + of.get("inactive_anon", 0)
-        uses = {
-            "anonymous" if "shmem" in of else "anonymous or shared": max(listed - shmem, 0),
-            "page cache": of.get("active_file", 0) + of.get("inactive_file", 0),
-            SHARED: shmem,
-            "unevictable": of.get("unevictable", 0),
-            "unreclaimable slab": of.get("slab_unreclaimable", 0),
-            "reclaimable slab": of.get("slab_reclaimable", 0),
-            "page tables": of.get("pagetables", 0),
-        }
-        if self.ram_bytes and {"slab_unreclaimable", "free"} <= of.keys():
+        uses = {name: sum(of[part] for part in parts) for name, parts in _LISTS.items()
+                if of.keys() >= set(parts)}  # fmt: skip
+        if {"active_anon", "inactive_anon"} <= of.keys():
+            listed = of["active_anon"] + of["inactive_anon"] - of.get("shmem", 0)
+            uses["anonymous" if "shmem" in of else "anonymous or shared"] = max(listed, 0)
+        if self.ram_bytes and of.keys() >= _ALL_LISTS:
             uses[UNLISTED] = max(self.ram_bytes - sum(uses.values()) - of["free"], 0)
         return uses
 
@@ -96,10 +107,10 @@ def of_the_kernel(head: bytes, _: str) -> Resemblance | None:
     info = mem_info(head)
     if info is None:
         return None
-    (first, size), *others = sorted(info.uses.items(), key=lambda use: -use[1])
+    (first, size), *others = sorted(info.uses.items(), key=lambda use: -use[1]) or [("", 0)]
     whole = info.total_bytes
     share = text(" ({} of {})", Share(size / whole), Bytes(whole)) if whole else Text()
-    used = [text("{} {}{}", Bytes(size), first, share)]
+    used = [text("{} {}{}", Bytes(size), first, share) if first else Text(_NO_USES)]
     used += [text("{} {}", Bytes(size), name) for name, size in others[: NAMED - 1] if size]
     failed = _FAILED.search(head)
     why = text(" after a failed allocation of order {}", failed[1].decode()) if failed else Text()

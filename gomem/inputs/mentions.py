@@ -26,13 +26,14 @@ from gomem.inputs.cgroup.in_sentences import (
     THROTTLED,
     USED,
     bounds_in_sentences,
+    events_in_sentences,
     page_cache_of,
     used_in_sentences,
 )
 from gomem.inputs.gobench.in_words import bench_words
-from gomem.inputs.kubernetes import NO_SIZES, SAID_KILLED
+from gomem.inputs.kubernetes import NO_SIZES, says_killed
 from gomem.inputs.used_of_limit import used_of_limit
-from gomem.text import Bytes, Function, Quoted, Share, Text, joined, text
+from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +123,7 @@ class Mention:
 def mentioned(head: bytes) -> Mention | None:
     """Return the most informative mention in a text; None if it mentions nothing about memory."""
     seen = next(_mentions(head), None)
-    if SAID_KILLED.search(head) is None:
+    if not says_killed(head):
         return seen
     if seen is None:
         return Mention(Text(_KILLED), Text(NO_SIZES))
@@ -182,7 +183,8 @@ def _where_and_how_many(counted: re.Match[bytes]) -> tuple[bool, int]:
 
 
 def _of_cgroup(head: bytes) -> Iterator[Mention]:
-    """Yield a cgroup's numbers in prose."""
+    """Yield a cgroup's numbers in prose: its use, or how often it was full."""
+    yield from _of_events(events_in_sentences(head))
     fields = used_in_sentences(head)
     if not fields:
         return
@@ -200,6 +202,27 @@ def _of_cgroup(head: bytes) -> Iterator[Mention]:
     rss = _rss_in_words(head)
     beside = text("; it names RSS, too ({})", joined(", ", map(Quoted, rss))) if rss else ""
     yield Mention(text("{}{}", said, beside), Text(_ASK_STAT))
+
+
+def _of_events(events: dict[str, int]) -> Iterator[Mention]:
+    """Yield how often a cgroup was full, and how many of its processes were killed."""
+    full, kills = events.get("oom", events.get("max")), events.get("oom_kill")
+    said = []
+    if full is not None:
+        words = "reached its limit {} and had to fail or kill (oom)"
+        if "oom" not in events:
+            words = "reached its limit {} (max)"
+        said.append(text(words, Count(full, "time")))
+    if kills is not None:
+        killed = Count(kills, "of its processes was", "of its processes were")
+        said.append(text("{} killed (oom_kill)", killed if kills else "none of its processes was"))
+    if not said:
+        return
+    what = text("it says by memory.events that a cgroup {}", joined(", and ", said))
+    if full and kills == 0:
+        words = "{}: at its limit without a victim, as with an oom_score_adj of -1000"
+        what = text(words, what) if "oom" in events else what
+    yield Mention(what, Text(_ASK_STAT))
 
 
 def _of_sizes(head: bytes) -> Iterator[Mention]:

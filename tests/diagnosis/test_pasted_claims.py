@@ -82,7 +82,7 @@ def test_what_is_no_go_by_its_names_gets_no_advice_of_gos(diagnosed, text):
     [
         (SCOPED.replace("::", "."), "debug/pprof"),
         (BENCH.format("Of"), "go test"),
-        (KILL.format("api"), "for a Go program, so does GOMEMLIMIT"),
+        (KILL.format("api"), "a Go program collect garbage earlier, but the live heap can exceed"),
         (KILL.format("api"), "If this is a Go program, collect MemStats"),
     ],
 )

@@ -9,6 +9,9 @@ import pytest
 import gomem
 from gomem.causes.finding import Severity
 from gomem.text import Bytes, Count, Program, Text
+from gomem.views.document import Paragraph
+from gomem.views.report.ledger import ledger_section
+from gomem.views.report.limits import limits_section
 from tests.builders import FIXTURES
 
 KERNEL, LINES = FIXTURES / "pasted/kernel", FIXTURES / "pasted/runtime-lines"
@@ -591,3 +594,49 @@ STACK = "[1.2] app invoked oom-killer: gfp_mask=0x100cca, order=0\n[1.2] Call Tr
 def test_lines_without_a_victim_say_who_asked_and_what_was_full(frame, said):
     with pytest.raises(gomem.errors.CaptureError, match=f"app asked for memory as {said}"):
         loaded(STACK.format(frame).encode())
+
+
+BARE_CGROUP = b"""$ cat /sys/fs/cgroup/memory/memory.usage_in_bytes
+8000000000
+$ cat /sys/fs/cgroup/memory/memory.stat
+...
+total_cache 4000000000
+"""
+
+
+def test_what_a_cgroups_files_do_not_say_is_unknown_in_the_report(tmp_path):
+    found = diagnosed(tmp_path, asked__txt=BARE_CGROUP)
+    use = found.limits.cgroup
+    section, ledger = limits_section(found), ledger_section(found)
+    report = " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
+
+    assert (None, None, False) == (use.limit_bytes, use.working_set_bytes, use.limit_is_known)
+    assert (8_000_000_000, False) == (use.unreclaimable_bytes, use.is_counted)
+    assert "At most 7.45 GiB cannot be reclaimed" in report
+    assert "3.73 GiB is page cache" in found.verdict.sentence
+    assert "needs memory, except tmpfs" in found.verdict.sentence
+    assert "Its limit is unknown" in report
+    assert "no limit of its own" not in report
+    assert "working set" not in report
+    assert ledger is None
+
+
+BESIDE = b"""$ docker stats
+CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT     MEM %    PIDS
+de432d541be0   back   0.00%   60.5GiB / 125.6GiB    48.17%   8
+
+$ docker top de432d541be0 u
+USER   PID   %CPU  %MEM  VSZ     RSS   TTY  STAT  START  TIME  COMMAND
+root   416   0.0   0.0   703840  8192  ?    Ssl   May31  0:01  cron 0 0 * * * /usr/local/bin/b
+"""
+
+
+def test_a_process_beside_a_container_is_not_another_one(tmp_path):
+    found = diagnosed(tmp_path, ticket__txt=BESIDE)
+    said = f"{found.verdict.headline} {found.verdict.sentence} {found.verdict.whose}"
+
+    assert "48 % of 126 GiB, its limit, or the machine's memory if it has none" in said
+    assert "is of a process, cron, PID 416, at 8 MiB RSS" in said
+    assert "another process" not in said
+    assert "memory.stat" in found.verdict.next_step
+    assert "Go program" not in found.verdict.next_step

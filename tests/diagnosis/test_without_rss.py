@@ -8,7 +8,8 @@ import pytest
 import gomem
 from gomem.capture.moment import empty_frame
 from gomem.causes.thresholds import Thresholds
-from gomem.diagnosis.without_rss import ANYTHING, NOTHING, who_holds, without_rss
+from gomem.diagnosis.further import NOTHING
+from gomem.diagnosis.without_rss import ANYTHING, who_holds, without_rss
 from gomem.facts.goroutines import GoroutineCount
 from gomem.facts.moment import MomentFacts
 from gomem.releases import GoVersion
@@ -23,7 +24,8 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
                "memstats": empty_frame("memstats"), "metrics": empty_frame("metrics"),
-               "by_moment": {}, "damaged": [], "go_version": GoVersion()}  # fmt: skip
+               "by_moment": {}, "damaged": [], "unused_sizes": (),
+               "go_version": GoVersion()}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
     case = case_of(thresholds=limits, goroutine_counts=goroutines)
@@ -46,6 +48,14 @@ def in_use(*sizes_mib):
 
 def test_nothing_that_says_anything_is_answered_with_what_to_collect():
     assert (NOTHING, False, ANYTHING) == told()
+
+
+def test_a_text_that_names_sizes_does_not_say_nothing_of_them():
+    said, grew, step = told(unused_sizes=("565 MB", "1 GB", "7 MiB", "9 MiB"))
+
+    assert "names sizes (565 MB, 1 GB, 7 MiB, …)" in said
+    assert "Nothing here says" not in said
+    assert (False, ANYTHING) == (grew, step)
 
 
 @pytest.mark.parametrize(

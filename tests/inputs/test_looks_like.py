@@ -583,3 +583,33 @@ def test_lines_that_repeat_one_size_say_where_it_goes(text, said):
     assert said in seen.what
     assert "GODEBUG=gctrace=1" in seen.way_out
     assert seen.is_evidence
+
+
+FREE = """              total        used        free      shared  buff/cache   available
+Mem:          7.5Gi       7.0Gi       158Mi       {shared}       298Mi        90Mi
+"""
+
+
+@pytest.mark.parametrize(("shared", "is_held"), [(" 21Mi", False), ("250Mi", True)])
+def test_the_cache_that_cannot_be_freed_is_by_the_column_of_free(shared, is_held):
+    seen = looks_like(FREE.format(shared=shared).encode(), "")
+
+    assert "298 MiB in buffers and page cache" in seen.what
+    assert is_held == ("250 MiB of the cache is tmpfs and shared memory" in seen.what)
+    assert is_held == ("cannot be freed" in seen.what)
+
+
+@pytest.mark.parametrize(("shmem", "is_held"), [(100, False), (900, True)])
+def test_shmem_of_meminfo_is_what_cannot_be_freed(shmem, is_held):
+    text = (
+        "MemTotal: 4000 kB\nMemFree: 100 kB\nMemAvailable: 110 kB\nBuffers: 0 kB\n"
+        f"Cached: 1000 kB\nShmem: {shmem} kB\n"
+    )
+    assert is_held == ("cannot be freed" in looks_like(text.encode(), "").what)
+
+
+def test_top_shows_no_shared_memory_so_the_kernels_reserve_is_not_taken_for_it():
+    top = "MiB Mem :   7680.0 total,    158.0 free,   7224.0 used,    298.0 buff/cache\n"
+    top += "MiB Swap:      0.0 total,      0.0 free,      0.0 used.     90.0 avail Mem\n"
+
+    assert "cannot be freed" not in looks_like(top.encode(), "").what

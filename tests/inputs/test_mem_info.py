@@ -6,7 +6,7 @@ import pytest
 
 import gomem
 from gomem.inputs.looks_like import looks_like
-from gomem.inputs.mem_info import mem_info
+from gomem.inputs.mem_info import mem_info, of_the_kernel
 from gomem.units import KIB
 from tests.builders import FIXTURES
 
@@ -120,3 +120,20 @@ def test_beside_the_kill_it_is_told_as_a_part_of_the_text():
     (facts,) = capture.by_moment.values()
     assert facts.processes["rss_bytes"].iloc[-1] == (6561792 + 4096) * KIB
     assert ["oom-mem-info.txt:5"] == list(capture.unread_evidence)
+
+
+def test_a_report_without_its_lists_does_not_say_that_nothing_is_used():
+    head = b"Mem-Info:\nNode 0 Normal free:3000kB min:4000kB low:5000kB managed:900000kB\n"
+    what = f"{of_the_kernel(head, '').what}"
+
+    assert "without the lists of what uses it" in what
+    assert "0 B" not in what
+    assert "zone Normal has 3000 kB free, below its min of 4000 kB" in what
+
+
+def test_what_is_in_no_list_is_unknown_if_a_list_is_missing():
+    head = (
+        b"Mem-Info:\nactive_anon:10 inactive_anon:10 isolated_anon:0\n"
+        b" slab_reclaimable:5 slab_unreclaimable:5\n free:10 free_pcp:0\n99999 pages RAM\n"
+    )
+    assert "in none of its lists" not in f"{of_the_kernel(head, '').what}"

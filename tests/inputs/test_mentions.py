@@ -120,3 +120,37 @@ def test_results_without_a_count_of_iterations_are_listed():
 
     assert "2 results of benchmarks" in said
     assert "Parse/Slow-16 160 B/op, Parse/Fast-16 0 B/op" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "is_said"),
+    [
+        ("The mount container is not OOMKilled when it is at its limit.", False),
+        ("The pod isn't getting **OOMKilled** at 90Mi.", False),
+        ("No container was OOMKilled in the last week.", False),
+        ("It was never OOMKilled; its neighbour was.", False),
+        ("There is no limit, and the pod is OOMKilled.", True),
+        ("It is not clear why the pod was OOMKilled.", True),
+        ("It was not OOMKilled on Monday, but on Tuesday the pod was OOMKilled.", True),
+    ],
+)
+def test_a_kill_that_a_sentence_denies_is_none(words, is_said):
+    seen = mentioned(words.encode())
+
+    assert is_said == (seen is not None and "killed for want of memory" in seen.what)
+
+
+def test_counts_of_memory_events_are_known_in_a_table():
+    text = (
+        b"| | value |\n|---|---|\n| `oom` in the pod's `memory.events` | 93,211 |\n"
+        b"| `oom_kill` | 0 |\n| growth of a log | 2.5 GiB |\n"
+    )
+    seen = mentioned(text)
+
+    assert "reached its limit 93\u202f211 times" in seen.what
+    assert "none of its processes was killed (oom_kill)" in seen.what
+    assert "oom_score_adj" in seen.what
+    killed = mentioned(b"memory.events shows max 40, oom_kill 3\n")
+    assert "reached its limit 40 times (max)" in killed.what
+    assert "3 of its processes were killed (oom_kill)" in killed.what
+    assert "oom_score_adj" not in killed.what

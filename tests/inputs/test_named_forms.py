@@ -223,3 +223,116 @@ def test_a_stack_overflow_in_a_few_lines_names_the_function_that_it_shows():
     )
 
     assert "(it shows example.com/tick/pkg.(*Ticker).Stop)" in named(text)[0]
+
+
+MEMLEAK = b"""[11:02:03] Top 2 stacks with outstanding allocations:
+\t4096 bytes in 2 allocations from stack
+\t\t[unknown] [libz.so.1]
+\t3145728 bytes in 3 allocations from stack
+\t\toperator new(unsigned long)+0x18 [libstdc++.so.6.0.25]
+\t\tstore::Cache::Insert(store::Key const&)+0x9b0 [api]
+"""
+MEMCHECK = b"""==77== 96 bytes in 2 blocks are possibly lost in loss record 7 of 9
+==77==    at 0x483: malloc (vg_replace_malloc.c:309)
+==77==    by 0x471: runtime.asmcgocall (/usr/local/go/src/runtime/asm_amd64.s:655)
+==77==
+==77== 2,048 (1,024 direct, 1,024 indirect) bytes in 16 blocks are definitely lost in loss record 8
+"""
+SUMMARY = b"""==77== LEAK SUMMARY:
+==77==    definitely lost: 2,048 bytes in 16 blocks
+==77==    indirectly lost: 0 bytes in 0 blocks
+==77==    still reachable: 1,048,576 bytes in 1 blocks
+"""
+MASSIF = b"""desc: (none)
+cmd: ./api
+time_unit: i
+#-----------
+snapshot=0
+mem_heap_B=0
+mem_heap_extra_B=0
+snapshot=1
+mem_heap_B=5242880
+mem_heap_extra_B=96
+"""
+HEAPTRACK = b"""total runtime: 9.10s.
+calls to allocation functions: 2211 (242/s)
+peak heap memory consumption: 12.34MB after 4.1s
+peak RSS (including heaptrack overhead): 40.01MB
+total memory leaked: 3.21MB
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            MEMLEAK,
+            "3 MiB in 3 allocations by store::Cache::Insert(store::Key const&), and 1 stack with",
+        ),
+        (MEMCHECK, "memcheck, 2 of them here, the largest: 2 KiB definitely lost in 16 blocks"),
+        (SUMMARY, "2 KiB definitely lost, 0 B indirectly lost, 1 MiB still reachable"),
+        (MASSIF, "a file of Valgrind's massif: at most 5 MiB from malloc in 2 snapshots"),
+        (HEAPTRACK, "peak heap memory consumption 12.34MB, peak RSS (including heaptrack"),
+        (HEAPTRACK, "total memory leaked 3.21MB"),
+    ],
+)
+def test_memory_outside_go_by_tools_for_c_is_named(text, said):
+    what, way_out, is_evidence = named(text)
+
+    assert said in what
+    assert is_evidence
+    assert "no Go profile has" in way_out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            b"systemctl show api -p MemoryCurrent\nMemoryCurrent=209715200\n",
+            "says of api: its cgroup uses 200 MiB (MemoryCurrent)",
+        ),
+        (
+            b"MemoryCurrent=209715200\nMemoryPeak=[not set]\nMemoryMax=infinity\n",
+            "its cgroup uses 200 MiB (MemoryCurrent); MemoryMax is infinity: no limit",
+        ),
+        (
+            b"MemoryCurrent=209715200\nMemoryPeak=419430400\nMemoryMax=18446744073709551615\n",
+            "uses 200 MiB (MemoryCurrent); MemoryPeak is 400 MiB",
+        ),
+    ],
+)
+def test_what_systemctl_show_says_of_a_unit_is_named(text, said):
+    what, way_out, is_evidence = named(text)
+
+    assert what.endswith(said)
+    assert is_evidence
+    assert "page cache, no RSS" in way_out
+
+
+@pytest.mark.parametrize("value", [b"[not set]", b"18446744073709551615", b"infinity"])
+def test_a_unit_without_a_number_is_not_said_to_use_none(value):
+    assert "its cgroup uses" not in looks_like(b"MemoryCurrent=" + value + b"\n", "").what
+
+
+TREE = """* api.service - api
+     Loaded: loaded (/etc/systemd/system/api.service; enabled)
+   Main PID: 812 (api)
+     Memory: 300.5M (max: 800.0M)
+     CGroup: /system.slice/api.service
+             ├─812 /usr/local/bin/api
+             └─840 /usr/local/bin/worker -n 3
+""".encode()
+
+
+def test_a_service_of_several_processes_asks_which_is_large():
+    _, way_out, _ = named(TREE)
+
+    assert "ps -o pid,rss,args -p 812,840" in way_out
+    assert "capture" not in way_out
+
+
+def test_a_command_that_ends_has_no_http_to_ask():
+    _, way_out, _ = named(b"\tMaximum resident set size (kbytes): 361792\n")
+
+    assert "GODEBUG=gctrace=1" in way_out
+    assert "http" not in way_out

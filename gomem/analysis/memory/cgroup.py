@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 CGROUP_COUNTERS = (
     Column("counter", "str", "", "Of memory.stat; `rest` is what no counter names.", Words),
     Column("bytes", "int64", "B", "Charged; below 0 where counters run ahead of the total."),
-    Column("reclaimable", "bool", "", "Whether the kernel can reclaim it at the limit."),
+    Column(
+        "reclaimable",
+        "boolean",
+        "",
+        "Whether the kernel can reclaim it at the limit; missing if memory.stat does not say.",
+    ),
     Column(
         "of_limit_fraction", "float64", "fraction", "Share of the limit; missing without a limit."
     ),
@@ -32,6 +37,7 @@ CGROUP_COUNTERS = (
 ANON = ("anon", "total_rss", "rss")  # the last if a file is truncated before its totals
 FILE = ("file", "total_cache", "cache")
 SHMEM = ("shmem", "total_shmem")
+INACTIVE_FILE = ("inactive_file", "total_inactive_file")
 # The charge in disjoint counters of memory.stat: v2 name, v1 names, whether reclaimable.
 _COUNTERS = (
     (ANON, False),
@@ -52,12 +58,17 @@ class CgroupUse:
     """How full a cgroup is, and of what.
 
     Attributes:
-        limit_bytes: `memory.max`; None without a limit.
-        high_bytes: `memory.high`, above which the kernel throttles; None if unset.
+        limit_bytes: `memory.max`; None if there is none, or if no file has it.
+        limit_is_known: Whether a file has the limit, or says that there is none.
+        high_bytes: `memory.high`, above which the kernel throttles; None if there is none.
         current_bytes: All memory charged to the cgroup.
         peak_bytes: The highest usage so far; None if the kernel does not record it.
-        working_set_bytes: `current` minus inactive file pages; Kubernetes evicts by it.
-        unreclaimable_bytes: What the kernel cannot take back when the limit is reached.
+        working_set_bytes: `current` minus inactive file pages, by which Kubernetes evicts; None
+            without memory.stat's `inactive_file`.
+        unreclaimable_bytes: What the kernel cannot take back when the limit is reached; at most
+            this if not `is_counted`.
+        is_counted: Whether memory.stat has both anonymous memory and page cache, or the first
+            is the whole charge.
         counters: See `CGROUP_COUNTERS`; adds up to `current`, with `rest` for what no counter
             names.
         killer: The largest counter among those that cannot be reclaimed.
@@ -65,11 +76,13 @@ class CgroupUse:
     """
 
     limit_bytes: int | None
+    limit_is_known: bool
     high_bytes: int | None
     current_bytes: int
     peak_bytes: int | None
-    working_set_bytes: int
+    working_set_bytes: int | None
     unreclaimable_bytes: int
+    is_counted: bool
     counters: pd.DataFrame
     killer: str
     oom_kills: int | None
@@ -97,16 +110,22 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
     if current is None:
         return None
     limit = _limit(values, *HARD_LIMITS)
-    counters = _counters(values, current, limit, lazy_free_bytes)
-    held = counters[~counters["reclaimable"]]
-    inactive = first_known(values, "inactive_file", "total_inactive_file") or 0
+    # Older kernels do not count shmem: there, all of the cache is taken as reclaimable.
+    anonymous = first_known(values, *ANON)
+    has_both = anonymous is not None and first_known(values, *FILE) is not None
+    is_counted = has_both or (anonymous or 0) >= current
+    counters = _counters(values, current, limit, lazy_free_bytes, is_counted=is_counted)
+    held = counters[~counters["reclaimable"].fillna(value=False).astype(bool)]
+    inactive = first_known(values, *INACTIVE_FILE)
     return CgroupUse(
         limit_bytes=limit,
+        limit_is_known=any(name in values for name in HARD_LIMITS),
         high_bytes=_limit(values, *HIGH_LIMITS),
         current_bytes=current,
         peak_bytes=first_known(values, "memory.peak", "memory.max_usage_in_bytes"),
-        working_set_bytes=max(0, current - inactive),
+        working_set_bytes=None if inactive is None else max(0, current - inactive),
         unreclaimable_bytes=int(held["bytes"].sum()),
+        is_counted=is_counted,
         counters=counters,
         killer=str(held.loc[held["bytes"].idxmax(), "counter"]),
         oom_kills=first_known(values, "oom_kill"),
@@ -121,6 +140,7 @@ class PageCache:
     of_bytes: int  # the cgroup's use
     # whether the kernel has the number, or it is the sum of anonymous memory and the cache
     is_exact: bool
+    may_have_shmem: bool = False  # whether no counter has shared memory and tmpfs apart
 
 
 def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
@@ -131,8 +151,9 @@ def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
     current = first_known(values, "memory.current", "memory.usage_in_bytes")
     summed = (first_known(values, *ANON) or 0) + cache + kernel_bytes(values)
     used = summed if current is None else current
-    clean = max(0, cache - (first_known(values, *SHMEM) or 0))
-    return PageCache(min(clean, used), used, current is not None)
+    shmem = first_known(values, *SHMEM)
+    clean = max(0, cache - (shmem or 0))
+    return PageCache(min(clean, used), used, current is not None, may_have_shmem=shmem is None)
 
 
 def kernel_bytes(values: Mapping[str, int | None]) -> int:
@@ -161,17 +182,31 @@ def _limit(values: Mapping[str, int | None], *names: str) -> int | None:
 
 
 def _counters(
-    values: Mapping[str, int | None], current: int, limit: int | None, lazy_free_bytes: int
+    values: Mapping[str, int | None],
+    current: int,
+    limit: int | None,
+    lazy_free_bytes: int,
+    *,
+    is_counted: bool,
 ) -> pd.DataFrame:
-    size = {names[0]: first_known(values, *names) or 0 for names, _ in _COUNTERS}
+    """Return the counters that memory.stat has; those it does not have are part of the rest."""
+    named = {names[0]: first_known(values, *names) for names, _ in _COUNTERS}
+    size = {name: counted or 0 for name, counted in named.items()}
     size["file"] = max(0, size["file"] - size["shmem"])
     size["kernel"] = max(0, size["kernel"] - size["slab_reclaimable"])
     lazy = min(lazy_free_bytes, size["anon"])
     size["anon"] -= lazy
-    rows = [(names[0], size[names[0]], reclaimable) for names, reclaimable in _COUNTERS]
+    rows: list[tuple[str, int, bool | None]] = [
+        (names[0], size[names[0]], reclaimable)
+        for names, reclaimable in _COUNTERS
+        if named[names[0]] is not None
+    ]
+    if not is_counted and named["shmem"] is None:  # part of `file` can be tmpfs
+        rows = [(name, bytes_of, None if name == "file" else of) for name, bytes_of, of in rows]
     if lazy:
         rows.append((LAZY_FREE, lazy, True))
     # Counters are kept per CPU and lag; the rest of the charge is taken as unreclaimable.
-    rows.append(("rest", current - lazy - sum(size.values()), False))
+    rest = current - lazy - sum(size.values())
+    rows.append(("rest", rest, False if is_counted else None))
     shares = [(*row, row[1] / limit if limit else np.nan) for row in rows]
     return build_rows(shares, CGROUP_COUNTERS)

@@ -217,7 +217,9 @@ def advise_gomemlimit(
     ]
     if cgroup is not None:
         beside = max(0, cgroup.unreclaimable_bytes - rss_bytes)
-        source = "memory.stat: unreclaimable memory minus RSS"
+        source = "memory.stat: unreclaimable memory, less RSS"
+        if not cgroup.is_counted:
+            source = "at most: the cgroup's usage, less RSS; without memory.stat page cache, too"
         rows.append(("kernel memory and other processes", -beside, source))
     share = f"{100 * MARGIN:g} % of the limit"
     rows.append(("margin for growth", -round(MARGIN * limit_bytes), share))

@@ -18,6 +18,11 @@ _BOUND = re.compile(
     rb"(?<![\w./-])(memory\.(?:high|max)|Memory(?:High|Max))[\"'`*]*[ :=|\"'`*]{1,6}"
     rb"(\d{1,19}(?:\.\d{1,3})? ?(?:[KMG]i?B?)?)(?![\w.%,]*\w)"
 )
+# `oom_kill` of memory.events, in a sentence or a row of a table.
+_EVENT = re.compile(
+    rb"(?<![\w./-])(oom_kill|oom|max)\b[\"'`*]*(?: (?:in|of|from) [^|\n]{1,60}?)?"
+    rb"(?: (?:was|is|at|shows|says))?[ :=|\"'`*]{1,6}(\d{1,3}(?:,\d{3})+|\d{1,15})(?![\w.%,]*\w)"
+)
 USED = ("memory.current", "memory.usage_in_bytes")
 THROTTLED = frozenset({"memory.high", "MemoryHigh"})
 
@@ -26,6 +31,14 @@ def used_in_sentences(text: bytes) -> dict[str, int]:
     """Return cgroup fields in bytes, the last value of each; empty if no usage is among them."""
     found = _sizes(_FIELD, text)
     return found if any(name in found for name in USED) else {}
+
+
+def events_in_sentences(text: bytes) -> dict[str, int]:
+    """Return counts of memory.events, the last value of each; empty if it is not named."""
+    if b"memory.events" not in text:
+        return {}
+    found = _EVENT.findall(text)
+    return {name.decode("ascii"): int(count.replace(b",", b"")) for name, count in found}
 
 
 def bounds_in_sentences(text: bytes) -> dict[str, int]:

@@ -15,7 +15,7 @@ AUX = re.compile(
     rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU-][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
 )
 AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
-_TOP_SIZE = rb" +\d{1,12}(?:\.\d{1,3})?[kmgtKMGT]?"
+_TOP_SIZE = rb" +\d{1,12}(?:[.,]\d{1,3})?[kmgtKMGT]?"
 TOP_ROW = re.compile(
     rb"(?:\d{1,10}|"
     + MASKED.pattern

@@ -8,6 +8,7 @@ Quirks        The task table counts pages; its columns differ by kernel, so its 
               `memory: usage 65536kB, limit 65536kB, failcnt 7` is always about a cgroup, never
               about the machine.
               The cgroup's counters are one per line, and before 5.3 all on one line, as `rss:12KB`.
+              People and terminals wrap the line of the killed process onto further lines.
               dmesg -T prints times in the machine's zone without naming it; UTC is assumed.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, excerpt
@@ -33,9 +35,11 @@ NAMED = re.compile(
 )
 KILLED = re.compile(
     NAMED.pattern + rb",?(?: UID:? ?\d+,)?"
-    rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB"
-    rb"(?:, file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?)?"
+    rb"\s{1,99}(?:total-vm|vsz):(?P<vm>\d{1,15})kB,\s{1,99}anon-rss:(?P<anon>\d{1,15})kB"
+    rb"(?:,\s{1,99}file-rss:(?P<file>\d{1,15})kB"
+    rb"(?:,\s{1,99}shmem-rss:(?P<shmem>\d{1,15})kB)?)?"
 )
+MAX_WRAPPED = 3  # further lines that the line of a killed process is wrapped onto
 TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss\b.*)")
 TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +[^\n]*\S)\s*")
 CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")
@@ -112,7 +116,7 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
     cgroup: dict[str, int | None] = {}
     names: Sequence[bytes] = ()
     where, in_stats, kills = MACHINE, False, 0
-    for number, line in enumerate(data.split(b"\n"), start=1):
+    for number, line in _lines(data):
         if b"invoked oom-killer" in line:
             names, in_stats, cgroup, where = (), False, {}, MACHINE
         charged = _charged(line)
@@ -142,6 +146,40 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
         # as memory.events counts: the limit was reached, and nothing could be freed
         cgroup["oom"] = 1
     return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {}), damage
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield lines with their number; that of a killed process with those it is wrapped onto."""
+    lines = data.split(b"\n")
+    place = 0
+    while place < len(lines):
+        line, taken = lines[place], 1
+        if b"Killed process" in line:
+            line, taken = _unwrapped(lines[place : place + 1 + MAX_WRAPPED])
+        yield place + 1, line
+        place += taken
+
+
+def _unwrapped(lines: Sequence[bytes]) -> tuple[bytes, int]:
+    """Return the first line with as many of the next as add sizes to it, and their number."""
+    best, taken, known = lines[0], 1, _sizes_in(lines[0])
+    for stop in range(2, len(lines) + 1):
+        further = [line.strip() for line in lines[1:stop]]
+        if any(NAMED.search(line) for line in further) or not all(further):
+            break
+        # between words, or within one, as terminals do
+        for between in product((b" ", b""), repeat=len(further)):
+            whole = lines[0].rstrip() + b"".join(chain(*zip(between, further, strict=True)))
+            if _sizes_in(whole) > known:
+                best, taken, known = whole, stop, _sizes_in(whole)
+    return best, taken
+
+
+def _sizes_in(line: bytes) -> int:
+    """Return how many sizes of the killed process a line has."""
+    killed = KILLED.search(line)
+    names = ("vm", "anon", "file", "shmem")
+    return 0 if killed is None else sum(killed[name] is not None for name in names)
 
 
 def _charged(line: bytes) -> dict[str, int | None]:

@@ -8,6 +8,9 @@ Quirks        ps counts in KiB. So does top, up to a certain width; then it writ
               cgroup's charge minus inactive page cache (before Docker 17.06: the whole charge).
               That is not RSS.
               MiB of docker are 2^20. MB of podman, and of Docker before 1.13, are 10^6.
+              A container without a name in kubectl top is the pod's own cgroup, which contains the
+              others; kubectl adds it to them in the pod's size.
+              top translates the headings USER, TIME+ and COMMAND, and writes `1,8g` then.
               A repeated header begins another reading, and so does a repeated process.
               busybox's top shows RSS (among `VSZRW RSS (SHR) DIRTY`) only in its memory view.
               Rows of ps aux, top (also FreeBSD's) and kubectl top are recognised without a header.
@@ -26,6 +29,7 @@ from gomem.inputs.markdown import FENCE
 from gomem.inputs.processes.dates import is_date, time_of
 from gomem.inputs.processes.docker_json import rows_of_json
 from gomem.inputs.processes.headless import HEADLESS, MASKED
+from gomem.inputs.processes.metrics_api import rows_of_metrics_api
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
@@ -65,6 +69,7 @@ CRICTL_ROW = re.compile(
 )
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
 POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
+NO_NAME = '""'  # of a container without a name
 DATE = re.compile(
     rb"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[AP]M )?[A-Z]{2,5} \d{4} +"
 )
@@ -88,6 +93,8 @@ PS_COLUMNS = frozenset(
     b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT "
     b"ELAPSED TIME".split()
 )
+DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d{1,3}[kmgtKMGT]$)")
+SIZES_OF_TOP = (b"VIRT", b"RES", b"SHR")
 TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
 CRICTL_STATS = "crictl stats"
 OLD_DOCKER = "docker stats before 1.13"  # its usage is the whole charge, in units of 1000
@@ -108,7 +115,8 @@ def looks_like_processes(data: bytes) -> bool:
 
 def _blocks(data: bytes) -> tuple[ProcessRow, ...]:
     """Return processes or containers that are no rows of a table."""
-    return rows_of_monit(data) or rows_of_json(data, DOCKER_STATS)
+    by_docker = rows_of_json(data, DOCKER_STATS)
+    return rows_of_monit(data) or by_docker or rows_of_metrics_api(data)
 
 
 def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
@@ -262,13 +270,23 @@ def _form_of(line: bytes) -> _Form | None:
         return _Form(CRICTL_STATS, _of_crictl)
     if pods := KUBECTL.fullmatch(line):
         return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
-    names = line.replace(b"^", b" ").split()  # busybox marks the sort column with `^`
+    names = _in_english(line.replace(b"^", b" ").split())  # busybox marks the sort column with `^`
     if not _one_of(RESIDENT, names):
         return None
     is_of_ps = bool(names[1:]) and PS_COLUMNS.issuperset(names[:-1])
     if _one_of(COMMANDS, names):
         return _by_columns(names) if b"PID" in names or is_of_ps else None
     return _by_columns(names) if is_of_ps and names[-1] in PS_COLUMNS else None
+
+
+def _in_english(names: Sequence[bytes]) -> Sequence[bytes]:
+    """Return the columns of procps' top, which translates the command's name, in English."""
+    is_top = len(names) > len(SIZES_OF_TOP) and names[0] == b"PID"
+    at = names.index(b"VIRT") if is_top and b"VIRT" in names else 0
+    is_whole = tuple(names[at : at + len(SIZES_OF_TOP)]) == SIZES_OF_TOP
+    if not is_whole or _one_of(COMMANDS, names) or b"%CPU" not in names[at:-1]:
+        return names
+    return [*names[:-1], b"COMMAND"]
 
 
 def _form_asked(line: bytes) -> _Form | None:
@@ -308,6 +326,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
     cells = dict(zip(names, words, strict=True))
     resident, mapped = _one_of(RESIDENT, names), _one_of(MAPPED, names)
     assert resident is not None
+    cells |= {name: DECIMAL_COMMA.sub(rb".", cells[name]) for name in SIZES_OF_TOP if name in cells}
     size = rounded_size(cells[resident], bare=KIB)
     pid = cells.get(b"PID", b"")
     pid = b"" if MASKED.fullmatch(pid) else pid
@@ -359,8 +378,9 @@ def _limit(text: bytes) -> Rounded | None:
 
 def _of_pod(line: bytes, *, above: bool) -> ProcessRow | None:
     found = POD.fullmatch(line)
-    if found is None or (found[1] is not None) != above:
+    if found is None or (found[1] is not None and not above):
         return None
     size = rounded_size(found[3])
     name = b"/".join(filter(None, (found[1], found[2]))).decode("utf-8", "backslashreplace")
+    name = f"{name}/{NO_NAME}" if above and found[1] is None else name
     return None if size is None else ProcessRow(KUBECTL_TOP, name, working_set=size)

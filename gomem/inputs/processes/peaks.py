@@ -18,8 +18,9 @@ _GNU = re.compile(rb"\bMaximum resident set size \(kbytes\): (\d{1,12})\b")
 _BSD = re.compile(rb"^[ \t]*(\d{1,15})  ?maximum resident set size[ \t]*\r?$", re.MULTILINE)
 _FOOTPRINT = re.compile(rb"^[ \t]*(\d{1,15})  ?peak memory footprint[ \t]*\r?$", re.MULTILINE)
 _ASK = (
-    "it does not say what was in it; of a Go program a heap profile taken at the peak does: "
-    "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz, or go test -memprofile heap.pb.gz"
+    "it does not say what was in it; a Go command shows its heap over time with GODEBUG=gctrace=1 "
+    "COMMAND 2> gc.log, and what allocated it by pprof.WriteHeapProfile at its end, or go test "
+    "-memprofile heap.pb.gz"
 )
 
 

@@ -156,8 +156,8 @@ LIMITS = inner(
         "cgroup", "How full the cgroup is; null without the files of the cgroup.",
         *of_class(
             CgroupUse,
-            "limit_bytes high_bytes current_bytes peak_bytes working_set_bytes "
-            "unreclaimable_bytes headroom_bytes killer oom_kills", oom_kills=COUNT,
+            "limit_bytes limit_is_known high_bytes current_bytes peak_bytes working_set_bytes "
+            "unreclaimable_bytes is_counted headroom_bytes killer oom_kills", oom_kills=COUNT,
         ),
         frame("counters", CGROUP_COUNTERS, "Counters, which add up to current_bytes."),
         nullable=True,

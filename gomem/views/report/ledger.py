@@ -41,7 +41,7 @@ TOTALS = (words("total", "total"), size("bytes", "bytes"), size("difference", "d
 
 def ledger_section(diagnosis: Diagnosis) -> Section | None:
     """Figure and tables of each moment with a ledger; None if there is none."""
-    known = {facts.name: facts for facts in diagnosis.moments if facts.ledger is not None}
+    known = {facts.name: facts for facts in diagnosis.moments if _has_rows(facts)}
     if not known:
         return None
     first = first_of(known, diagnosis)
@@ -57,6 +57,13 @@ def ledger_section(diagnosis: Diagnosis) -> Section | None:
     shown = (of_moments(blocks, first, sizes),)
     gist = text("{}{}", MomentName(first), sizes[first])
     return Section("ledger", "Where RSS goes", shown, gist=gist)
+
+
+def _has_rows(facts: MomentFacts) -> bool:
+    """Whether RSS or memory of Go is known; a cgroup's files alone have neither."""
+    if facts.ledger is None:
+        return False
+    return facts.rss_bytes is not None or (facts.groups is not None and len(facts.groups.rows) > 0)
 
 
 def _blocks(

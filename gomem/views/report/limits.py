@@ -44,11 +44,12 @@ WORST = (
     size("all resident", lambda worst: worst[1].worst_bytes),
     size("all reused", lambda worst: worst[1].retaken_bytes),
 )
+YES_OR_NO = {True: "yes", False: "no"}
 COUNTERS = (
     code("counter", "counter"),
     size("bytes", "bytes"),
     share("share of limit", "of_limit_fraction"),
-    words("reclaimable", lambda row: "yes" if row["reclaimable"] else "no"),
+    words("reclaimable", lambda row: YES_OR_NO.get(row["reclaimable"], "unknown")),
 )
 STEPS = (words("", "step"), size("bytes", "bytes"), words("from", "source"))
 
@@ -77,7 +78,9 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         blocks.append(Notes((set_by + LACKING,)))
     else:
         limit = limits.cgroup.limit_bytes
-        said = ["the cgroup has no limit" if limit is None else f"limit {format_bytes(limit)}"]
+        said = [f"limit {format_bytes(limit)}" if limit is not None else said[0]]
+        if limit is None and limits.cgroup.limit_is_known:
+            said = ["the cgroup has no limit"]
         blocks.append(_cgroup_table(limits.cgroup, limits.moment))
         blocks.append(Paragraph(minus_signs(_cgroup_words(limits, limits.cgroup))))
     if limits.address_space is not None:
@@ -119,19 +122,20 @@ def _cgroup_table(use: CgroupUse, moment: str) -> Table:
 
 
 def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
-    held, working = format_bytes(use.unreclaimable_bytes), format_bytes(use.working_set_bytes)
-    killer = COUNTED.get(use.killer, use.killer)
-    words = [
-        f"{held} cannot be reclaimed, mostly {killer}.",
-        f"The working set (usage without inactive page cache) is {working}.",
-    ]
-    if use.limit_bytes is None:
+    words = [_unreclaimable_words(use)]
+    if use.working_set_bytes is not None:
+        working = format_bytes(use.working_set_bytes)
+        words.append(f"The working set (usage without inactive page cache) is {working}.")
+    if not use.limit_is_known:
+        words.append("Its limit is unknown: memory.max has it.")
+    elif use.limit_bytes is None:
         words.append("The cgroup has no limit of its own.")
     else:
+        least = "" if use.is_counted else "at least "
         words.append(
             f"The limit is {format_bytes(use.limit_bytes)}: "
             f"{format_bytes(use.headroom_bytes)} is left before the kernel must reclaim, "
-            f"{format_bytes(use.unreclaimable_headroom_bytes)} before an OOM kill."
+            f"{least}{format_bytes(use.unreclaimable_headroom_bytes)} before an OOM kill."
         )
         words.append(_growth_words(limits.growth, bounded=limits.bounded))
     if use.oom_kills:
@@ -139,6 +143,17 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
     if limits.gomemlimit_bytes is not None:
         words.append(f"GOMEMLIMIT is {format_bytes(limits.gomemlimit_bytes)}.")
     return " ".join(words)
+
+
+def _unreclaimable_words(use: CgroupUse) -> str:
+    held = format_bytes(use.unreclaimable_bytes)
+    if use.is_counted:
+        killer = COUNTED.get(use.killer, use.killer)
+        return f"{held} cannot be reclaimed, mostly {killer}."
+    return (
+        f"At most {held} cannot be reclaimed: how much is unknown without the anon and file of "
+        "memory.stat."
+    )
 
 
 def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:

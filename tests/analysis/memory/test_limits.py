@@ -312,7 +312,29 @@ def test_what_a_group_does_not_say_is_unknown():
     assert (None, None, None, None) == (
         use.limit_bytes, use.high_bytes, use.peak_bytes, use.oom_kills,
     )  # fmt: skip
-    assert (5, 5, "rest") == (use.working_set_bytes, use.unreclaimable_bytes, use.killer)
+    assert (None, 5, "rest") == (use.working_set_bytes, use.unreclaimable_bytes, use.killer)
+    assert (False, False) == (use.limit_is_known, use.is_counted)
+    assert use.counters["reclaimable"].isna().tolist() == [True]
+
+
+def test_a_memory_stat_that_is_cut_bounds_what_cannot_be_reclaimed():
+    """
+    Page cache is known, anonymous memory and inactive_file are not.
+    """
+    values = {"memory.usage_in_bytes": 8 * MIB, "total_cache": 3 * MIB}
+    use = cgroup_use(values)
+
+    assert (None, 8 * MIB, False) == (
+        use.working_set_bytes, use.unreclaimable_bytes, use.is_counted,
+    )  # fmt: skip
+    counters = use.counters.set_index("counter")
+    assert {"file": 3 * MIB, "rest": 5 * MIB} == counters["bytes"].to_dict()
+    assert counters["reclaimable"].isna().all()
+    # what is tmpfs of the cache is known
+    known = cgroup_use({**values, "total_shmem": MIB})
+    assert (6 * MIB, "rest") == (known.unreclaimable_bytes, known.killer)
+    assert cgroup_use({**values, "total_rss": 4 * MIB}).is_counted
+    assert cgroup_use({"memory.current": 8 * MIB, "memory.max": None}).limit_is_known
 
 
 def test_a_working_set_is_not_below_nothing():

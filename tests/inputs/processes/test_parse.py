@@ -447,3 +447,118 @@ def test_a_sentence_on_a_process_is_no_block_of_monit():
 
     assert ("api", 149480 << 10) == (read.name, read.rss_bytes)
     assert kind_of(b"the log says: Process 'api' exited\n") is None
+
+
+WRAPPED = (
+    b"kernel: api invoked oom-killer\n"
+    b"kernel: Out of memory: Killed process 77 (api)%b"
+    b"total-vm:2000kB, anon-rss:1000%bkB,%bfile-rss:20kB, shmem-rss:4kB, UID:0\n"
+    b"next: 1\n"
+)
+
+
+@pytest.mark.parametrize(
+    "breaks",
+    [(b"\n    ", b"", b" "), (b" ", b"", b"\n"), (b" ", b"\n", b" "), (b"\n", b"\n  ", b"\n ")],
+    ids=["before the sizes", "between them", "within one", "everywhere"],
+)
+def test_a_line_of_a_kill_that_is_wrapped_is_whole(breaks):
+    table, damage = parse_processes(WRAPPED % breaks, source="f")
+    (row,) = table.rows
+
+    assert [] == damage
+    assert ("api", 77, 2, "machine") == (row.name, row.pid, row.line, row.killed_in)
+    assert (1024 * KIB, 1000 * KIB, 20 * KIB, 4 * KIB) == (
+        row.rss.bytes, row.anon_bytes, row.file_bytes, row.shmem_bytes,
+    )  # fmt: skip
+
+
+def test_two_kills_one_of_them_cut_are_not_joined():
+    text = (
+        b"Out of memory: Killed process 7 (a)\n"
+        b"Out of memory: Killed process 8 (b) total-vm:9kB, anon-rss:5kB, file-rss:0kB\n"
+    )
+    table, damage = parse_processes(text, source="f")
+
+    assert [None, 5 * KIB] == [row.rss and row.rss.bytes for row in table.rows]
+    assert ["line 1"] == [place.where for place in damage]
+
+
+def test_a_container_without_a_name_is_a_row_of_kubectl_top():
+    text = (
+        b"POD     NAME   CPU(cores)   MEMORY(bytes)\n"
+        b"api-0          10m          27Mi\n"
+        b"api-0   api    10m          25Mi\n"
+    )
+    table, damage = parse_processes(text, source="f")
+
+    assert [] == damage
+    assert [('api-0/""', 27 * KIB * KIB), ("api-0/api", 25 * KIB * KIB)] == [
+        (row.name, row.working_set.bytes) for row in table.rows
+    ]
+
+
+FRENCH = b"""PID UTIL.     PR NI VIRT    RES    SHR   S %CPU  %MEM  TEMPS+    COM.
+  4711 moi      20  0 2424676   1,8g 16436  R  49,7   5,7  63:24.39  daemon
+  4712 moi      20  0 1,25g   812,5m 16436  S   0,3   2,5   3:24.39  other daemon
+"""
+
+
+def test_top_in_another_language_has_the_same_columns():
+    table, damage = parse_processes(FRENCH, source="f")
+
+    assert [] == damage
+    assert [("daemon", 4711, "top"), ("other daemon", 4712, "top")] == [
+        (row.name, row.pid, row.tool) for row in table.rows
+    ]
+    gib = KIB * KIB * KIB
+    assert [gib * 18 // 10, KIB * KIB * 8125 // 10] == [row.rss.bytes for row in table.rows]
+    assert [2424676 * KIB, gib * 125 // 100] == [row.mapped_bytes for row in table.rows]
+
+
+def test_rows_of_top_in_another_language_need_no_header():
+    table, _ = parse_processes(FRENCH.split(b"\n", 1)[1], source="f")
+
+    assert [4711, 4712] == [row.pid for row in table.rows]
+    assert KIB * KIB * 8125 // 10 == table.rows[1].rss.bytes
+
+
+POD_METRICS = {
+    "kind": "PodMetricsList",
+    "apiVersion": "metrics.k8s.io/v1beta1",
+    "metadata": {},
+    "items": [
+        {
+            "metadata": {"name": "api-7c9", "namespace": "web", "labels": {"app": "api"}},
+            "window": "15.1s",
+            "containers": [
+                {"name": "api", "usage": {"cpu": "12m", "memory": "40960Ki"}},
+                {"usage": {"cpu": "0", "memory": "2Mi"}, "name": "proxy"},
+            ],
+        },
+        {
+            "metadata": {"name": "job-1"},
+            "containers": [{"name": "job", "usage": {"cpu": "0", "memory": "1048576"}}],
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_the_metrics_api_has_a_working_set_of_each_container(indent):
+    data = json.dumps(POD_METRICS, indent=indent).encode()
+    table, damage = parse_processes(data, source="f")
+
+    assert [] == damage
+    assert BY_NAME["processes"] is kind_of(data, "pods.json")
+    assert [("api-7c9/api", 40), ("api-7c9/proxy", 2), ("job-1/job", 1)] == [
+        (row.name, row.working_set.bytes // KIB**2) for row in table.rows
+    ]
+
+
+def test_metrics_of_nodes_are_no_containers():
+    with pytest.raises(FormatError):
+        parse_processes(
+            b'{"kind": "NodeMetrics", "metadata": {"name": "n"}, "usage": {"memory": "2Mi"}}',
+            source="f",
+        )
