@@ -161,7 +161,7 @@ def test_a_sample_type_that_is_not_there_is_named_with_the_nearest():
 
 @pytest.mark.parametrize("draw", ["growth", "spike"])
 def test_what_needs_a_series_of_profiles_says_so(draw):
-    with pytest.raises(CaptureError, match="heap profiles (that have|with) a time"):
+    with pytest.raises(CaptureError, match=r"heap profiles (that have|with) a time"):
         getattr(plot, draw)(gomem.load(CAPTURES / "healthy-go1.27.3/gctrace.log"))
 
 
