@@ -66,7 +66,7 @@ _BUILDING = re.compile(
 _COMMITTED = re.compile(rb"runtime\.sysUsedOS\((?:0x)?[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})\)")
 _COMMIT_LIMIT = re.compile(rb"VirtualAlloc of \d{1,18} bytes failed with errno ?= ?1455\b")
 ADDRESS_SPACE = 4 << 30  # of 32 bits; the kernel can keep a quarter of it
-_OF_32_BITS = re.compile(
+_ARCHITECTURE_32 = re.compile(
     rb"\b(?:linux|windows|freebsd|android)[-/_ ](?:386|arm(?:v[5-7]\w{0,3})?|mips(?:le)?)\b(?!\w)"
     rb"|GOARCH[=: ]{1,2}['\"]?(?:386|arm|mips|mipsle)\b|\bi[36]86\b|\barmv[5-7]\w{0,3}\b"
 )
@@ -136,7 +136,7 @@ def _of_memory(text: bytes) -> Crash:
 
 def _is_of_32_bits(text: bytes) -> bool | None:
     """Whether a text names a 32-bit architecture, or has addresses of at most 8 digits alone."""
-    if _OF_32_BITS.search(text):
+    if _ARCHITECTURE_32.search(text):
         return True
     if _LONG_ADDRESS.search(text):
         return False
