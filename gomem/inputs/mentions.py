@@ -249,11 +249,10 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
         yield Mention(text(words, joined(", ", each)), Text(_ASK_PAGE))
     if (used := used_of_limit(head)) is not None:
         yield Mention(used, Text(_ASK_LIMIT))
-    said = joined("; ", said_of_sizes(head))
-    if said:
+    if said := joined("; ", said_of_sizes(head)):
         beside = text("it names sizes ({}{})", named, more) if sizes and "lists" not in said else ""
-        each = filter(None, (said, beside, limit_words(head)))
-        yield Mention(joined("; ", each), Text(_ASK_GROWTH))
+        told = (said, beside, limit_words(head))
+        yield Mention(joined("; ", filter(None, told)), Text(_ASK_GROWTH))
     if rss:
         words = "it names RSS in a sentence ({}), which gomem does not read"
         yield Mention(text(words, joined(", ", map(Quoted, rss[:NAMED]))), Text(_ASK_CAPTURE))
