@@ -26,6 +26,7 @@ from gomem.inputs.machine import lines_of_the_machine
 from gomem.inputs.markdown import FENCE, without_open_bold
 from gomem.inputs.mem_info import lines_of_mem_info
 from gomem.inputs.memstats.in_words import lines_in_words
+from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import lines_of_processes
 from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
@@ -45,6 +46,7 @@ LAST = b"```"  # a mark after the last line
 IN_LINES = frozenset({LOG, "memstats"})  # kinds whose lines occur between other lines
 TABLE = "processes"
 IN_A_LINE = IN_LINES | {TABLE}  # that a line says enough of, also between sentences
+STACKS = frozenset({"count_text", "goroutines", "heap_text"})  # kinds that begin with their form
 MIN_KINDS = 2
 # Lines on the whole machine's memory between those of processes.
 MACHINE_LINES = (lines_of_the_machine, lines_of_mem_info, lines_of_freebsd)
@@ -164,7 +166,7 @@ def sizes_in_sentences(source: Source) -> tuple[str, ...]:
         return ()
     lines = _unquoted(plain_characters(data).split(b"\n"))
     written = (lines[place] for place in sorted(_prose(lines)))
-    found = (_SIZE.findall(line) for line in written if _MEMORY_WORDS.search(line))
+    found = (_SIZE.findall(without_limits(line)) for line in written if _MEMORY_WORDS.search(line))
     sizes = [size.decode() for sizes in found for size in sizes]
     summed = (SCRIPTED.fullmatch(line.strip()) for line in lines)
     return (*sizes, *(found[0].decode("utf-8", "replace") for found in summed if found))
@@ -322,10 +324,24 @@ def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
     """The stretch with its kind; None if it is not evidence."""
     text = b"\n".join(lines[stretch.start : stretch.stop]) + b"\n"
     kind = kind_of(text)
+    if kind is None and (later := _below_a_caption(lines, stretch)) is not None:
+        return later
     if kind is None:
         return stretch if looks_like(text, "").is_evidence else None
     is_long = stretch.is_marked or text.strip().count(b"\n") > 0
     return replace(stretch, kind=kind.name) if is_long or kind.name in IN_A_LINE else None
+
+
+def _below_a_caption(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
+    """The stretch without a first line that is no part of the stacks below it; None without any."""
+    filled = (place for place in range(stretch.start, stretch.stop) if lines[place].strip())
+    below = next(filled, stretch.stop) + 1
+    kind = (
+        kind_of(b"\n".join(lines[below : stretch.stop]) + b"\n") if below < stretch.stop else None
+    )
+    if kind is None or kind.name not in STACKS:
+        return None
+    return replace(stretch, start=below, kind=kind.name)
 
 
 def _joined_logs(parts: Sequence[_Stretch]) -> list[_Stretch]:

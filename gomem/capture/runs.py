@@ -39,6 +39,9 @@ class OtherRun:
         level: The field of MemStats that describes the run.
         first_bytes: That field at the first of these readings.
         last_bytes: That field at the last of these readings.
+        swing_bytes: The smallest and the largest value of that field if it both rose and fell, so
+            that its first and last value are no trend; else None.
+        beside_a_container: Whether this is a process, and the last reading is of a container.
         is_same_process: Whether they are earlier readings of the process of the last reading.
         process: Program and PID from a table of processes; None for MemStats.
     """
@@ -52,6 +55,7 @@ class OtherRun:
     is_same_process: bool = False
     beside_a_container: bool = False
     process: tuple[str, int | None] | None = None
+    swing_bytes: tuple[int, int] | None = None
 
 
 def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
@@ -131,4 +135,13 @@ def _other_run(run: Sequence[Artefact]) -> OtherRun | None:
         for file, stats in ((run[0], first), (run[-1], last))
     )
     sizes = int(first[level]), int(last[level])
-    return OtherRun(run[0].source.name, places, len(run), level, *sizes)
+    swing = _swing([float(stats[level]) for stats in map(_stats, run) if stats is not None])
+    return OtherRun(run[0].source.name, places, len(run), level, *sizes, swing_bytes=swing)
+
+
+def _swing(sizes: Sequence[float]) -> tuple[int, int] | None:
+    """The least and the most of sizes that both rise and fall by more than rounding."""
+    known = [size for size in sizes if size >= 0]
+    has_risen = any(new * (1 - MIN_FALL) > old for old, new in pairwise(known))
+    has_fallen = any(new < old * (1 - MIN_FALL) for old, new in pairwise(known))
+    return (int(min(known)), int(max(known))) if has_risen and has_fallen else None

@@ -38,7 +38,20 @@ OTHER_METRICS = {
     "/gc/heap/live:bytes": "the live heap as the last GC marked it",
     "/gc/heap/goal:bytes": "the heap goal of the next GC",
 }
+# Fields that are no size of the heap, but bound it or are in use beside it, with their meaning.
+BESIDE_THE_HEAP = {
+    "NextGC": "the heap goal of the next GC",
+    "StackInuse": "goroutine stacks",
+    "MSpanInuse": "data on spans",
+    "GCSys": "data of the GC",
+    "BuckHashSys": "the stacks of the memory profile",
+    "OtherSys": "other data of the runtime",
+    "StackSys": "goroutine stacks and those of threads",
+    "MSpanSys": "data on spans",
+    "HeapReleased": "heap returned to the OS",
+}
 COUNTING = ("metrics", "runtime_lines")  # kinds of files
+NAMED = 3  # sizes
 WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 WHAT_NEXT = text(
     "See what retains the heap: {}. See what is in RSS: {}.", TAKE_HEAP_PROFILE, TAKE_SMAPS
@@ -172,7 +185,7 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     metrics = dict(zip(rows["name"], rows["value"], strict=True))  # last value of each
     total = stats["TotalAlloc"].iloc[-1] if len(stats) else None
     allocated = metrics.get(TOTAL_ALLOCATED) if total is None or pd.isna(total) else int(total)
-    said = [_first_of(OTHER_METRICS, metrics)]
+    said = [_first_of(OTHER_METRICS, metrics), _beside_the_heap(stats)]
     if not any(said) and allocated:
         words = (
             "The program has allocated {} since it started; how much of that is live is unknown."
@@ -188,6 +201,21 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         before = text("{} at {}", Count(first.goroutines), MomentName(first.moment))
         said.append(text("{}, up from {}.", words, before) if grew and counts[1:] else words + ".")
     return (joined(" ", filter(None, said)), grew and bool(counts[1:]), step) if any(said) else None
+
+
+def _beside_the_heap(stats: pd.DataFrame) -> Text:
+    """The last known sizes other than the heap's, with their meanings; empty if there are none."""
+    known = {name: stats[name].dropna() for name in BESIDE_THE_HEAP}
+    sizes = {name: int(values.iloc[-1]) for name, values in known.items() if len(values)}
+    told = [
+        text("{} is {} ({})", name, Bytes(size), BESIDE_THE_HEAP[name])
+        for name, size in sizes.items()
+    ]
+    if not told:
+        return Text()
+    words = "{}; the heap itself (HeapAlloc, HeapInuse) is not given."
+    idle = _of_idle(stats.iloc[-1])
+    return joined(" ", filter(None, (text(words, joined(", ", told[:NAMED])), idle)))
 
 
 def _first_of(meanings: Mapping[str, str], sizes: Mapping[str, float]) -> Text:
@@ -241,7 +269,7 @@ def _of_sys(last: pd.Series, capture: Capture) -> Text:
     """The upper bound of Go's own share of RSS."""
     found = _most_of_go(last)
     if found is None and pd.notna(last["HeapSys"]) and pd.isna(last["HeapIdle"]):
-        return text("The heap has {} from the OS (HeapSys).", Bytes(int(last["HeapSys"])))
+        return _of_heap_sys(last)
     if found is None:
         return Text()
     said = text("At most {} of RSS is Go's heap and runtime ({}).", Bytes(found[0]), found[1])
@@ -249,6 +277,15 @@ def _of_sys(last: pd.Series, capture: Capture) -> Text:
     if kept and capture.go_version.certainly(Fact.MADV_FREE):
         return kept
     return joined(" ", filter(None, (said, kept)))
+
+
+def _of_heap_sys(last: pd.Series) -> Text:
+    """The heap obtained from the OS, or what of it is not returned, if a field says so."""
+    size, released = int(last["HeapSys"]), last["HeapReleased"]
+    if pd.isna(released) or pd.notna(last["HeapInuse"]):  # then the idle heap has been told
+        return text("The heap has {} of the system (HeapSys).", Bytes(size))
+    words = "{} of that is returned to the OS (HeapReleased), {} is not."
+    return text(words, Bytes(int(released)), Bytes(max(size - int(released), 0)))
 
 
 def _most_of_go(last: pd.Series) -> tuple[int, str] | None:

@@ -10,7 +10,14 @@ import pandas as pd
 from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
 from gomem.facts.goroutines import GOROUTINE, LEAKS
-from gomem.inputs.goroutines.crash import ALLOCATING, DEADLOCK, STACK_OVERFLOW, asked_words
+from gomem.inputs.goroutines.crash import (
+    ALLOCATING,
+    BUILD_FOR_64_BITS,
+    DEADLOCK,
+    STACK_OVERFLOW,
+    address_space_words,
+    asked_words,
+)
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.processes.other_systems import AT_COMMIT_LIMIT
 from gomem.text import Age, Bytes, Command, Count, Function, Quoted, Text, joined, text
@@ -106,12 +113,10 @@ def _crash_of(diagnosis: Diagnosis) -> Crash | None:
 def _step_of(diagnosis: Diagnosis) -> Text:
     """The next step; a crashed process cannot be measured any more."""
     crash = _crash_of(diagnosis)
-    if crash is not None and crash.why == STACK_OVERFLOW:
-        return _END_RECURSION
     if _is_a_build(diagnosis):
         return _BUILD_LESS
-    if crash is not None and _is_huge(diagnosis, crash):
-        return _CHECK_LENGTH
+    if step := _step_of_crash(diagnosis, crash):
+        return step
     return _THE_WHOLE_DUMP if _is_excerpt(diagnosis) else NO_BYTES
 
 
@@ -180,10 +185,19 @@ def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Why the program crashed, if the dump shows none of its goroutines."""
     said = _crash_words(diagnosis)
     crash = _crash_of(diagnosis)
-    is_overflow = crash is not None and crash.why == STACK_OVERFLOW
-    is_huge = crash is not None and _is_huge(diagnosis, crash)
-    step = _END_RECURSION if is_overflow else _CHECK_LENGTH if is_huge else ANYTHING
+    step = _step_of_crash(diagnosis, crash) or ANYTHING
     return (said, False, step) if said else None
+
+
+def _step_of_crash(diagnosis: Diagnosis, crash: Crash | None) -> Text:
+    """The next step after a crash; empty if it does not say one."""
+    if crash is None:
+        return Text()
+    if crash.why == STACK_OVERFLOW:
+        return _END_RECURSION
+    if crash.fills_32_bits:
+        return Text(BUILD_FOR_64_BITS).sentence()
+    return _CHECK_LENGTH if _is_huge(diagnosis, crash) else Text()
 
 
 def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -243,7 +257,8 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
         words = "The Go compiler ran out of memory{} while it built {}; your program did not run."
         return text(words, text(", {}", asked) if asked else "", Quoted(crash.building))
     said = text("The program ran out of memory{}.", text(", {}", asked) if asked else "")
-    return text("{} {}.", said, AT_COMMIT_LIMIT) if crash.is_at_commit_limit else said
+    more = text("{}", AT_COMMIT_LIMIT if crash.is_at_commit_limit else address_space_words(crash))
+    return text("{} {}", said, more.sentence()) if more else said
 
 
 def _is_huge(diagnosis: Diagnosis, crash: Crash) -> bool:

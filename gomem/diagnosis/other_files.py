@@ -40,16 +40,24 @@ def _changes(capture: Capture) -> Text:
     said: list[tuple[str, str, float, float]] = []
     for unit in ALLOCATED:
         of_unit = rows[rows["unit"] == unit]
-        sides = of_unit.pivot_table("value", "name", "run", aggfunc="median", sort=False)
-        if set(names) <= set(sides):
-            both = sides[names].dropna()
+        values = of_unit.pivot_table("value", "name", "run", aggfunc="median", sort=False)
+        if set(names) <= set(values):
+            both = values[names].dropna()
             both = both[both[names[0]] > 0]
             said += [(name, unit, *both.loc[name]) for name in both.index]
+    said = [row for row in said if row[3] != row[2]]
     said.sort(key=lambda row: -abs(row[3] / row[2] - 1))
-    words = "From {} to {}, by medians: {}{}."
+    is_single = not rows.duplicated(["name", "procs", "unit", "run"]).any()
+    by = "of one result each" if is_single else "by medians"
+    are_numbered = names == ["1", "2"]
+    between = (
+        text("the first run to the second")
+        if are_numbered
+        else text("{} to {}", *map(Quoted, names))
+    )
     more = text(" and {} more", str(len(said) - SHOWN)) if len(said) > SHOWN else ""
     largest = joined(", ", (_change(*row) for row in said[:SHOWN]))
-    return text(words, *map(Quoted, names), largest, more) if said else Text()
+    return text("From {}, {}: {}{}.", between, by, largest, more) if said else Text()
 
 
 def _most_and_least(capture: Capture) -> Text:

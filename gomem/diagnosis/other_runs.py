@@ -65,26 +65,31 @@ def _run_words(run: OtherRun, *, is_alone: bool) -> Text:
     if first == last:
         words = "{} is a reading of another process, with a {} of {}."
         return text(words, first.capitalize() or "Another", run.level, Bytes(run.first_bytes))
-    words = "Lines {} to {} are of another process: its {} went from {} to {} in {}."
-    sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
+    words = "Lines {} to {} are of another process: its {} {} in {}."
     lines = (place.removeprefix("line ") for place in run.places)
-    return text(words, *lines, run.level, *sizes, Count(run.readings, "reading"))
+    return text(words, *lines, run.level, _went(run), Count(run.readings, "reading"))
+
+
+def _went(run: OtherRun) -> Text:
+    """How the size moved; of one that swings, its range instead of its ends."""
+    if run.swing_bytes is not None:
+        return text("moved between {} and {}", *map(Bytes, run.swing_bytes))
+    return text("went from {} to {}", Bytes(run.first_bytes), Bytes(run.last_bytes))
 
 
 def _earlier_words(run: OtherRun, *, is_alone: bool) -> Text:
     """The earlier readings of the same process, before the last reading."""
     first, last = run.places
     if not is_alone:
-        words = "{} has {} before its last: {} went from {} to {}."
-        sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
-        return text(words, File(run.path), Count(run.readings, "reading"), run.level, *sizes)
+        words = "{} has {} before its last: {} {}."
+        count = Count(run.readings, "reading")
+        return text(words, File(run.path), count, run.level, _went(run))
     if first == last:
         words = "{} has an earlier reading, with a {} of {}."
         return text(words, first.capitalize() or "The text", run.level, Bytes(run.first_bytes))
-    words = "Before that, lines {} to {} have {}: {} went from {} to {}."
+    words = "Before that, lines {} to {} have {}: {} {}."
     lines = (place.removeprefix("line ") for place in run.places)
-    sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
-    return text(words, *lines, Count(run.readings, "earlier reading"), run.level, *sizes)
+    return text(words, *lines, Count(run.readings, "earlier reading"), run.level, _went(run))
 
 
 def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
@@ -113,5 +118,4 @@ def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
         words = "{} is of {}, at {} {}: the two sizes do not show growth."
         return text(words, first.capitalize(), what, Bytes(run.last_bytes), run.level)
     lines = (place.removeprefix("line ") for place in run.places)
-    words = "Lines {} to {} are of {}, whose {} went from {} to {}."
-    return text(words, *lines, what, run.level, Bytes(run.first_bytes), Bytes(run.last_bytes))
+    return text("Lines {} to {} are of {}, whose {} {}.", *lines, what, run.level, _went(run))

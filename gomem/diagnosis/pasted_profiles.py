@@ -22,6 +22,7 @@ from gomem.text import (
     BytesChange,
     Command,
     Count,
+    File,
     Function,
     Quoted,
     Seconds,
@@ -66,7 +67,8 @@ def pasted_words(profile: Profile) -> Text:
     """The total of a table that is not in-use memory, and the functions with most of it."""
     kind = profile.default_sample_type
     if profile.is_difference:
-        return joined(" ", (Text("The table of go tool pprof is a difference."), _changed(profile)))
+        difference = Text("The table of go tool pprof is a difference.")
+        return joined(" ", filter(None, (difference, _net_words(profile, kind), _changed(profile))))
     who = table_words(profile, kind)
     if profile.kind == "bytes" and kind == UNSAID:
         whole = text("{}.", told_total(profile, kind))
@@ -117,27 +119,67 @@ def table_words(profile: Profile, kind: str) -> Text:
     elif not named:
         named = [name for name in list(flat)[:1] if flat[name]]
     is_small = bool(named) and flat[named[0]] < WORTH_NAMING * total
-    said = _rest_words(sum(flat.values()), total) if is_small else []
+    listed = _line_words(profile, kind)
+    said = _rest_words(sum(flat.values()), total) if is_small and not listed else []
+    said = _cut_words(profile, kind) or said
     is_own = not is_small and any(map(can_be_mended, named[:1]))
     above = [] if is_own else _above(top, total, is_small)
     if named and not (is_small and above):
-        rate = _rate_shown(profile, kind, flat.values())
-        shares = [profile.printed.share_of(kind, name, flat[name] / total) for name in named]
-        parts = (
-            part_words(name, flat[name], share, rate)
-            for name, share in zip(named, shares, strict=True)
-        )
-        first = "The largest shares are from" if named[1:] else "The largest row is"
-        first = "Most is from" if shares[0] > MOSTLY and not is_small else first
-        said.append(text("{} {}.", first, joined(", ", parts)))
+        said.append(_largest_words(profile, kind, {name: flat[name] for name in named}, is_small))
     if kind == GOROUTINE and not above:
         above = _on_their_stacks(top, total)
-    said += [*above, *_callers_words(profile, kind, named)]
+    said += [*above, *listed, *_callers_words(profile, kind, named)]
     if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
         said += [_known_words(name, row, kind) for name, row in known]
     said += _earlier_words(profile, kind, flat)
     return joined(" ", said)
+
+
+def _largest_words(profile: Profile, kind: str, flat: dict[str, int], is_small: bool) -> Text:
+    """The largest rows, with their shares of the total; of an excerpt without one, their sizes."""
+    assert profile.printed is not None
+    shown = " shown" if profile.printed.cut_above.get(kind) else ""
+    first = f"The largest shares{shown} are from" if len(flat) > 1 else f"The largest row{shown} is"
+    if kind in profile.printed.summed:
+        words = "Of the rows shown, the largest {} {}"
+        sizes = (
+            text("{} ({})", Function(name), _of_kind(profile, kind, flat[name])) for name in flat
+        )
+        return text(words + ".", "are" if len(flat) > 1 else "is", joined(", ", sizes))
+    total, rate = profile.total(kind), _rate_shown(profile, kind, flat.values())
+    shares = [profile.printed.share_of(kind, name, flat[name] / total) for name in flat]
+    if shares[0] > MOSTLY and not is_small:
+        first = "Most is from"
+    named = zip(flat, shares, strict=True)
+    parts = (part_words(name, flat[name], share, rate) for name, share in named)
+    return text("{} {}.", first, joined(", ", parts))
+
+
+def _cut_words(profile: Profile, kind: str) -> list[Text]:
+    """Say that the table begins below its largest rows, by the first row's sum%."""
+    assert profile.printed is not None
+    above = 0.0 if profile.is_difference else profile.printed.cut_above.get(kind, 0.0)
+    return [text("Rows with {} of the total stand above those shown.", Share(above))] * bool(above)
+
+
+def _line_words(profile: Profile, kind: str) -> list[Text]:
+    """The lines of `list` with the largest values, each with what it calls."""
+    assert profile.printed is not None
+    found = [
+        (cum, file, line)
+        for of_function in profile.printed.lines.get(kind, {}).values()
+        for (file, line), cum in of_function.items()
+        if cum >= WORTH_NAMING * profile.total(kind)
+    ]
+    if not found:
+        return []
+    parts = (
+        text("{} ({})", File(f"{file}:{line}"), _of_kind(profile, kind, cum))
+        for cum, file, line in sorted(found, reverse=True)[:NAMED]
+    )
+    words = "By line, with what each calls: {}."
+    return [text(words, joined(", ", parts))]
 
 
 def _earlier_words(profile: Profile, kind: str, flat: Mapping[str, int]) -> list[Text]:
@@ -158,7 +200,11 @@ def _callers_words(profile: Profile, kind: str, named: list[str]) -> list[Text]:
     """The callers of the largest function, if the text has a call tree."""
     assert profile.printed is not None
     callers = profile.printed.callers.get(kind, {}).get(named[0], {}) if named else {}
-    whole = sum(callers.values())
+    whole = (
+        max(sum(callers.values()), profile.printed.cum.get(kind, {}).get(named[0], 0))
+        if named
+        else 0
+    )
     largest = sorted(callers.items(), key=lambda pair: -pair[1])[:NAMED]
     worth = [pair for pair in largest if pair[1] >= WORTH_NAMING * whole and pair[1]]
     if not worth:
@@ -247,6 +293,17 @@ def _changed(profile: Profile) -> Text:
         if (side := [row for row in found if abs(row[0]) >= least])
     )
     return joined(" ", said)
+
+
+def _net_words(profile: Profile, kind: str) -> Text:
+    """The sum of the rows of a difference, as its head prints it."""
+    if profile.printed is None or kind not in profile.printed.shown:
+        return Text()
+    net = profile.printed.shown[kind]
+    is_bytes = profile.sample_type(kind).unit == "bytes"
+    return text(
+        "Its rows add up to {}.", BytesChange(net) if is_bytes else _of_kind(profile, kind, net)
+    )
 
 
 def _change(profile: Profile, kind: str, flat: int, name: str) -> Text:

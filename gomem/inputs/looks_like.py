@@ -19,7 +19,14 @@ from gomem.errors import excerpt
 from gomem.inputs.cadvisor import memory_of_containers
 from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.by_state import counts_by_state
-from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, asked_words, crash_of
+from gomem.inputs.goroutines.crash import (
+    BUILD_FOR_64_BITS,
+    OUT_OF_MEMORY,
+    STACK_OVERFLOW,
+    address_space_words,
+    asked_words,
+    crash_of,
+)
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kubernetes import described, evicted
 from gomem.inputs.machine import of_the_machine
@@ -210,6 +217,8 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
         what = text("{}, {}", what, asked)
     if crash.is_at_commit_limit:
         return Resemblance(text("{}; {}", what, AT_COMMIT_LIMIT), ASK_WINDOWS, is_evidence=True)
+    if full := address_space_words(crash):
+        return Resemblance(text("{}; {}", what, full), BUILD_FOR_64_BITS, is_evidence=True)
     way_out = _LENGTH_FIRST if crash.is_one_object else _GROWS_AGAIN
     return Resemblance(what, way_out, is_evidence=True)
 

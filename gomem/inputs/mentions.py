@@ -9,6 +9,7 @@ Limits        `3.2 GiB of its 4 GiB limit`, see `used_of_limit`
 RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence
 JSON          `"totalAllocatedMemory": 493.16`, a program's own keys
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
+In words      `live heap: 410 MiB`, `RSS grows, the heap is flat`, see `named_sizes`
 Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
 Kills         `the pod is OOMKilled`
 Crashes       `fatal error: runtime: out of memory`, without the stacks that name who asked
@@ -32,6 +33,13 @@ from gomem.inputs.cgroup.in_sentences import (
 )
 from gomem.inputs.gobench.in_words import bench_words
 from gomem.inputs.kubernetes import NO_SIZES, says_killed
+from gomem.inputs.named_sizes import (
+    limit_words,
+    rate_words,
+    said_of_sizes,
+    stack_words,
+    without_limits,
+)
 from gomem.inputs.used_of_limit import used_of_limit
 from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
 
@@ -96,6 +104,10 @@ _JSON_KEY = re.compile(
 _KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
 _ASK_CAPTURE = "gomem capture PID -o DIR records what the process uses, and what for"
+_ASK_GROWTH = (
+    "gomem capture PID --every 10m -o DIR takes smaps, MemStats and a heap profile together, and "
+    "says which of them grows"
+)
 _ASK_LIMIT = (
     "docker stats --no-stream or kubectl top pod --containers prints it, "
     "gomem capture PID -o DIR says what it is used for"
@@ -151,11 +163,9 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         words = "it counts goroutines by their state ({}), without the stacks that say where"
         states = [text("{} in {}", number.decode(), state.decode()) for number, state in counts]
         yield Mention(text(words, joined(", ", states[:NAMED])), Text(_ASK_STACKS))
-    if counted := max(_GOROUTINES.finditer(head), key=_where_and_how_many, default=None):
-        where = _decoded(counted[2].rstrip(b"`*_")) if counted[2] else ""
-        at = text(" in {}", Function(where)) if where else ""
-        words = "it names {} goroutines{}, in a sentence"
-        yield Mention(text(words, _decoded(counted[1]), at), Text(_ASK_STACKS))
+    counted = filter(None, (_goroutine_words(head), rate_words(head)))
+    if said_of_them := joined("; ", counted):
+        yield Mention(said_of_them, Text(_ASK_STACKS))
     if (bench := bench_words(head)) is not None:
         yield Mention(
             bench, Text("gomem compare OLD.txt NEW.txt reads what go test -bench printed")
@@ -176,6 +186,21 @@ def _of_json(keys: dict[bytes, bytes]) -> Mention:
         words = "{}; a total like {} counts since the start, so it rises without any leak"
         said = text(words, said, Quoted(_decoded(total)))
     return Mention(said, Text(_ASK_MEMSTATS))
+
+
+def _goroutine_words(head: bytes) -> Text:
+    """The numbers of goroutines in sentences, largest first, and a stack; empty without any."""
+    found = sorted(_GOROUTINES.finditer(head), key=_where_and_how_many, reverse=True)
+    if not found:
+        return Text()
+    counts: dict[int, Text] = {}
+    for counted in found:
+        where = _decoded(counted[2].rstrip(b"`*_")) if counted[2] else ""
+        at = text(" in {}", Function(where)) if where else ""
+        number = _where_and_how_many(counted)[1]
+        counts.setdefault(number, text("{} goroutines{}", _decoded(counted[1]), at))
+    said = text("it names {}, in a sentence", joined(" and ", [*counts.values()][:NAMED]))
+    return joined("; ", filter(None, (said, stack_words(head))))
 
 
 def _where_and_how_many(counted: re.Match[bytes]) -> tuple[bool, int]:
@@ -227,7 +252,8 @@ def _of_events(events: dict[str, int]) -> Iterator[Mention]:
 
 def _of_sizes(head: bytes) -> Iterator[Mention]:
     """Yield sizes in prose, and crashes."""
-    sizes = list(dict.fromkeys(_decoded(found[0]) for found in _SIZE.finditer(head)))
+    in_use = without_limits(head)
+    sizes = list(dict.fromkeys(_decoded(found[0]) for found in _SIZE.finditer(in_use)))
     rss = _rss_in_words(head)
     named = joined(", ", map(Quoted, sizes[:NAMED]))
     more = ", …" if sizes[NAMED:] else ""
@@ -246,12 +272,18 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
         yield Mention(text(words, joined(", ", each)), Text(_ASK_PAGE))
     if (used := used_of_limit(head)) is not None:
         yield Mention(used, Text(_ASK_LIMIT))
+    if said := joined("; ", said_of_sizes(head)):
+        beside = text("it names sizes ({}{})", named, more) if sizes and "lists" not in said else ""
+        told = (said, beside, limit_words(head))
+        yield Mention(joined("; ", filter(None, told)), Text(_ASK_GROWTH))
     if rss:
         words = "it names RSS in a sentence ({}), which gomem does not read"
         yield Mention(text(words, joined(", ", map(Quoted, rss[:NAMED]))), Text(_ASK_CAPTURE))
     if sizes:
         words = "it names sizes ({}{}), none in a form that gomem reads"
         yield Mention(text(words, named, more), Text(_ASK_CAPTURE))
+    if limit := limit_words(head):
+        yield Mention(text("{}, and no size in use", limit), Text(_ASK_CAPTURE))
 
 
 def _rss_in_words(head: bytes) -> list[str]:

@@ -85,3 +85,16 @@ def test_rows_of_a_table_are_of_a_process_each_unless_their_first_column_is_a_ti
     assert (1, 2) == (len(nodes), len(nodes.other_runs))
     assert (3, 0) == (len(times), len(times.other_runs))
     assert EXACT[2]["HeapInuse"] == pytest.approx(nodes.levels["HeapInuse"].iloc[-1], abs=MIB / 10)
+
+
+def test_a_run_whose_size_swings_has_a_range_and_no_trend(tmp_path):
+    swings = "".join(
+        f"Alloc = {size} MiB TotalAlloc = {90 + 60 * at} MiB Sys = 200 MiB NumGC = {at + 2}\n"
+        for at, size in enumerate((20, 80, 30, 80))
+    )
+    (tmp_path / "ticket.txt").write_text(f"{swings}\nand on the newer release:\n\n{USAGE}")
+
+    verdict = diagnose(tmp_path / "ticket.txt").verdict
+
+    said = "Lines 1 to 4 are of another process: its HeapAlloc moved between 20 MiB and 80 MiB in"
+    assert any(sentence.startswith(said) for sentence in verdict.whose), verdict.whose

@@ -39,6 +39,27 @@ def values(diagnosis, kind=Bytes):
             id="allocated since the start, without _total",
         ),
         pytest.param("go_gc_heap_live_bytes 10485760\n", [10 * MIB], [], id="the live heap"),
+        pytest.param(
+            "go_memstats_heap_released_bytes 2.097152e+06\n"
+            "go_memstats_heap_sys_bytes 5.24288e+07\n",
+            [50 * MIB, 2 * MIB, 48 * MIB],
+            [],
+            id="heap of the system, less what is returned",
+        ),
+        pytest.param(
+            "go_memstats_mspan_inuse_bytes 131072\ngo_memstats_next_gc_bytes 8.388608e+06\n"
+            "go_memstats_stack_inuse_bytes 1.048576e+06\n",
+            [8 * MIB, 1 * MIB, 131072],
+            [],
+            id="the goal and what is beside the heap",
+        ),
+        pytest.param(
+            "go_memstats_heap_idle_bytes 1.048576e+07\n"
+            "go_memstats_heap_released_bytes 2.097152e+06\n",
+            [2 * MIB, 10 * MIB, 8 * MIB],
+            [],
+            id="idle heap alone",
+        ),
         pytest.param('go_info{version="go1.24"} 1\ngo_goroutines 17\n', [], [17], id="goroutines"),
     ],
 )  # fmt: skip

@@ -57,7 +57,9 @@ def test_a_difference_is_never_a_level(tmp_path):
 
     said = diagnosis.verdict.sentence
     assert "difference" in said
-    assert [pytest.approx(-194.46 * MIB, rel=1e-3)] == parts(said, BytesChange)
+    net, largest = parts(said, BytesChange)
+    assert pytest.approx(-201.48 * MIB, rel=1e-3) == net
+    assert pytest.approx(-194.46 * MIB, rel=1e-3) == largest
     assert [] == parts(said, Bytes)
     assert "Allocation sites" not in as_text(diagnosis)
     assert not diagnosis.capture.heap_profiles
@@ -332,3 +334,61 @@ def test_a_lone_record_of_large_objects_asks_who_holds_them(tmp_path, record, si
 
     assert (size in [part.value for part in said.sentence.of(Bytes)]) == (size is not None)
     assert step in said.next_step
+
+
+# Excerpts: a share is of the table's total, or there is none
+
+
+@pytest.mark.parametrize(
+    ("table", "told", "not_said"),
+    [
+        pytest.param(
+            "ROUTINE ======================== kv.(*Store).Put in /src/kv/store.go\n"
+            "       6MB        8MB (flat, cum) 40.00% of Total\n"
+            "         .          .     20:func (s *Store) Put(key string) {\n"
+            "       6MB        6MB     21:\tvalue := make([]byte, size)\n"
+            "         .        2MB     22:\ts.index.add(key, value)\n",
+            ["row is kv.(*Store).Put (30 %)", "store.go:21 (6 MiB)", "store.go:22 (2 MiB)"],
+            ["100 %", "Most is"],
+            id="list without the total",
+        ),
+        pytest.param(
+            "Total: 8GB\nROUTINE ======================== kv.(*Store).Get in /src/kv/store.go\n"
+            "      10MB        4GB (flat, cum) 50.00% of Total\n"
+            "      10MB       10MB     31:\tentry := &Entry{}\n"
+            "         .     3.99GB     32:\tpage := pages.Get()\n",
+            ["kv.(*Store).Get and its callees have 50 %", "store.go:32 (3.99 GiB)"],
+            ["<1 %"],
+            id="list whose own lines are small",
+        ),
+        pytest.param(
+            "     100MB  2.00% 62.00%      100MB  2.00%  kv.(*Store).Put /src/kv/store.go\n"
+            "      50MB  1.00% 63.00%      150MB  3.00%  kv.(*Store).Get /src/kv/store.go\n",
+            ["Rows with 60 % of the total", "above", "row shown is kv.(*Store).Put (2 %)"],
+            ["store.go ("],
+            id="rows from the middle of a table",
+        ),
+        pytest.param(
+            "ROUTINE ======================== kv.(*Store).Put in /src/kv/store.go\n"
+            "       6.0        8.0 Total MB (flat / cumulative)\n",
+            ["Of the rows shown, the largest is kv.(*Store).Put (6 MiB)"],
+            ["%"],
+            id="no total and no share",
+        ),
+        pytest.param(
+            "$ go tool pprof -base a.pb.gz b.pb.gz\nType: inuse_space\n"
+            "Showing nodes accounting for -3MB, 30% of 10MB total\n"
+            "      flat  flat%   sum%        cum   cum%\n"
+            "      -8MB 80.00% 80.00%       -8MB 80.00%  kv.(*Store).Put\n"
+            "       5MB 50.00% 30.00%        5MB 50.00%  kv.(*Store).Get\n",
+            ["Its rows add up to \u22123 MiB", "More in use by kv.(*Store).Get (+5 MiB)"],
+            ["stand above"],
+            id="difference",
+        ),
+    ],
+)  # fmt: skip
+def test_an_excerpt_says_what_it_is_of(tmp_path, table, told, not_said):
+    found = str(diagnosed(tmp_path, pasted=table).verdict.sentence).replace("\u202f", " ")
+
+    assert all(part in found for part in told), found
+    assert not any(part in found for part in not_said), found

@@ -193,13 +193,21 @@ class Scavenger(Answer):
     cpu: ScavengerCpu | None  # if runtime/metrics have it at two snapshots; since Go 1.20
 
     def target_bytes(self, goal: Goal) -> int | None:
-        """Return the goal of a rule at the last snapshot, in bytes; None if unknown."""
+        """Return a rule's goal at the last snapshot; None if a number is missing.
+
+        None, too, if the release may not have the rule, or if NextGC before the last collection
+        is unknown.
+        """
+        if goal.applies == "unknown":
+            return None
         known = self.retention[self.retention["retained_bytes"].notna()]
         if known.empty:
             return None
         last = known.iloc[-1]
         if goal.name == "paced-by-goal" and pd.notna(last["NextGC"]):
             return steady_goal_bytes(float(last["NextGC"]))
+        if goal.name == "paced" and last["paced_by"] != "collection":
+            return None
         value = last.get(_TARGETS.get(goal.name, ""))
         return None if pd.isna(value) else int(value)
 

@@ -60,6 +60,10 @@ HEADLINE = re.compile(r"\s*(?:#{1,6} .{1,80}|\*\*.{1,80}\*\*:?|[A-Za-z][\w' ,/()
 # A heading that distinguishes runs: a Markdown heading, or a word that names a run.
 MARKED = re.compile(r"\s*(?:#{1,6} +|[*_]{2,3}(?=\S))([^*_\n]{1,80}?)(?:[*_]{2,3})?:?\s*")
 ALONE = re.compile(r"\s*([A-Za-z][\w'./-]*(?: [\w'./-]+){0,3}):?\s*")  # after a blank line
+SENTENCE = re.compile(  # a statement about the results, which names no run
+    r".*(?:\.|\b(?:am|are|be|been|did|does|has|have|is|it|that|this|was|we|were|will|would)\b.*)",
+    re.IGNORECASE,
+)
 RUN_NAMED = re.compile(
     r"\s*((?:before|after|old|new|base|baseline|main|master|original|previous|current|patched"
     r"|unpatched|optimi[sz]ed)(?: (?:this|the|that|my) \w+)?):?\s*",
@@ -222,7 +226,7 @@ class _Reader:
             self._is_ended |= bool(self.rows)
             return
         named = MARKED.fullmatch(line) or RUN_NAMED.fullmatch(line)
-        if named := named or (ALONE.fullmatch(line) if self._is_after_blank else None):
+        if named := named or (_title_of(line) if self._is_after_blank else None):
             self._heading = named[1].strip()
             self._is_ended |= bool(self.rows)
         if emptied:
@@ -335,6 +339,12 @@ class _Reader:
 
     def _damage(self, number: int, what: str, line: str) -> Damage:
         return Damage(self.source, f"line {number}", what, excerpt(line))
+
+
+def _title_of(line: str) -> re.Match[str] | None:
+    """A few words on a line of their own, if they are no sentence."""
+    found = ALONE.fullmatch(line)
+    return None if found is None or SENTENCE.fullmatch(found[1].strip()) else found
 
 
 def _is_whole_result(words: list[str]) -> bool:

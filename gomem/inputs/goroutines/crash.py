@@ -65,6 +65,13 @@ _BUILDING = re.compile(
 # On Windows the runtime commits memory when it hands it out: the purpose of that memory.
 _COMMITTED = re.compile(rb"runtime\.sysUsedOS\((?:0x)?[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})\)")
 _COMMIT_LIMIT = re.compile(rb"VirtualAlloc of \d{1,18} bytes failed with errno ?= ?1455\b")
+ADDRESS_SPACE = 4 << 30  # of 32 bits; the kernel can keep a quarter of it
+_ARCHITECTURE_32 = re.compile(
+    rb"\b(?:linux|windows|freebsd|android)[-/_ ](?:386|arm(?:v[5-7]\w{0,3})?|mips(?:le)?)\b(?!\w)"
+    rb"|GOARCH[=: ]{1,2}['\"]?(?:386|arm|mips|mipsle)\b|\bi[36]86\b|\barmv[5-7]\w{0,3}\b"
+)
+_SHORT_ADDRESS = re.compile(rb"\b0x[1-9a-f][0-9a-f]{7}\b")
+_LONG_ADDRESS = re.compile(rb"\b0x[0-9a-f]{9,16}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,17 @@ class Crash:
     # The functions that requested it, innermost first, without the runtime's; empty if not shown.
     callers: tuple[str, ...] = ()
     building: str = ""  # the package being compiled, if the compiler crashed
+    is_32_bit: bool | None = None  # by the addresses or architecture in the text; None if unknown
+
+    @property
+    def fills_32_bits(self) -> bool:
+        """Whether the heap in use and a smaller request fill the addresses of a 32-bit program."""
+        if self.is_32_bit is False or self.in_use_bytes is None or self.asked_bytes is None:
+            return False
+        if self.asked_bytes > self.in_use_bytes:
+            return False
+        whole = self.in_use_bytes + self.asked_bytes
+        return self.in_use_bytes < ADDRESS_SPACE and whole > ADDRESS_SPACE - ADDRESS_SPACE // 4
 
 
 def crash_of(text: bytes) -> Crash | None:
@@ -110,8 +128,19 @@ def _of_memory(text: bytes) -> Crash:
     if size := by_windows:
         return Crash(OUT_OF_MEMORY, int(size))
     size = int(decimal) if decimal else int(next(filter(None, hexadecimal)), 16)
-    in_use_bytes = int(in_use) if in_use else None
-    return Crash(OUT_OF_MEMORY, size, in_use_bytes, is_one_object=True, callers=_callers(text))
+    crash = Crash(OUT_OF_MEMORY, size, is_one_object=True, callers=_callers(text))
+    if not in_use:
+        return crash
+    return replace(crash, in_use_bytes=int(in_use), is_32_bit=_is_of_32_bits(text))
+
+
+def _is_of_32_bits(text: bytes) -> bool | None:
+    """Whether a text names a 32-bit architecture, or has addresses of at most 8 digits alone."""
+    if _ARCHITECTURE_32.search(text):
+        return True
+    if _LONG_ADDRESS.search(text):
+        return False
+    return True if _SHORT_ADDRESS.search(text) else None
 
 
 def _callers(text: bytes) -> tuple[str, ...]:
@@ -138,6 +167,20 @@ def asked_words(crash: Crash) -> Text:
     if crash.in_use_bytes is not None:
         asked = text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
     return asked
+
+
+def address_space_words(crash: Crash) -> Text:
+    """Say that the addresses of a 32-bit program are used up; empty if they cannot be."""
+    if not crash.fills_32_bits:
+        return Text()
+    if crash.is_32_bit:
+        return Text("it is a 32-bit program, whose address space of at most 4 GiB is full")
+    return Text("if it is a 32-bit program, its address space of at most 4 GiB is full")
+
+
+BUILD_FOR_64_BITS = (
+    "build it for 64 bits (GOARCH=amd64 or arm64); go version -m PROGRAM names its GOARCH"
+)
 
 
 def _place_words(callers: Sequence[str]) -> Text:

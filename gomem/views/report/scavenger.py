@@ -139,6 +139,8 @@ def _few(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _over_time(answer: Scavenger) -> tuple[Block, ...]:
     known = answer.retention[answer.retention["retained_bytes"].notna()]
+    if not any(goal.applies == "yes" for goal in answer.goals):
+        known = known.assign(goal_bytes=pd.NA)  # of an unknown release
     caption = "Heap retained and released"
     if len(shown := _few(known)) < len(known):
         caption += f", {len(shown)} of {format_count(len(known))} snapshots"

@@ -3,6 +3,7 @@
 import pytest
 
 import gomem
+from gomem.errors import CaptureError
 from gomem.inputs.goroutines.crash import (
     ALLOCATING,
     DEADLOCK,
@@ -208,3 +209,45 @@ def test_a_stack_that_waits_for_a_large_object_says_so_without_any_head():
     assert ["bytes.growSlice", "example.com/api.(*Page).read"] == list(
         asked_words(crash).of(Function)
     )
+
+
+@pytest.mark.parametrize(
+    ("block", "beside", "is_32_bit", "fills"),
+    [
+        ((512 << 20, 3200 << 20), "GOARCH=386", True, True),
+        ((512 << 20, 3200 << 20), "main.f(0x8c1a2b30)", True, True),
+        ((512 << 20, 3200 << 20), "main.f(0xc0001a2b30, 0x8c1a2b30)", False, False),
+        ((512 << 20, 3200 << 20), "", None, True),
+        ((2 << 30, 1200 << 20), "", None, False),
+        ((512 << 20, 1 << 30), "GOARCH=386", True, False),
+        ((512 << 20, 5 << 30), "", None, False),
+    ],
+    ids=[
+        "by name",
+        "by addresses",
+        "long addresses",
+        "unknown",
+        "one object is most",
+        "far below",
+        "more than 32 bits reach",
+    ],
+)
+def test_a_crash_near_4_gib_of_a_32_bit_program_has_a_full_address_space(
+    tmp_path, block, beside, is_32_bit, fills
+):
+    size, in_use = block
+    text = (
+        f"runtime: out of memory: cannot allocate {size}-byte block ({in_use} in use)\n"
+        f"fatal error: out of memory\n{beside}\n"
+    )
+
+    crash = crash_of(text.encode())
+
+    assert (is_32_bit, fills) == (crash.is_32_bit, crash.fills_32_bits)
+    (tmp_path / "crash.txt").write_text(text)
+    with pytest.raises(CaptureError) as refused:
+        gomem.diagnose(tmp_path / "crash.txt")
+    said = str(refused.value)
+    assert fills == ("build it for 64 bits" in said)
+    assert (fills and is_32_bit is None) == ("if it is a 32-bit program" in said)
+    assert fills != ("find where the length" in said)

@@ -39,6 +39,7 @@ AMOUNT = re.compile(rf"(-?[0-9]+(\.[0-9]+)?)({_UNIT})?")
 LEGEND = re.compile(r"\s*flat\s+flat%\s+sum%\s+cum\s+cum%.*")
 NAMELESS = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*")
 ROW = re.compile(rf"{NAMELESS.pattern[:-3]}\s+(?!\|){_REST}")
+SUM = re.compile(rf"\s*{_AMOUNT}\s+({_PER_CENT})\s+({_PER_CENT})\s")  # flat% and sum% of a row
 NODE = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*\|\s*{_REST}")
 EDGE = re.compile(rf"\s*({_AMOUNT})\s+{_PER_CENT}\s*\|\s*{_REST}")
 TORN = re.compile(rf"\s*{_AMOUNT}\s+{_PER_CENT}(?:\s+[0-9.].*)?|\s*{_AMOUNT}\s+[0-9.]+")
@@ -52,13 +53,14 @@ ELIDED = re.compile(r"\s*(?:\.{3,}|\[\.{3}\]|\u2026)\s*")
 LABEL = re.compile(r"\s*[^\s:]+: {2}\S.*")
 ROUTINE = re.compile(rf"\s*ROUTINE =+ (.+) in {_REST}")
 ROUTINE_SUMS = re.compile(
-    rf"\s*({_AMOUNT})\s+({_AMOUNT})\s+(?:\(flat, cum\)\s+{_PER_CENT} of Total"
+    rf"\s*({_AMOUNT})\s+({_AMOUNT})\s+(?:\(flat, cum\)\s+({_PER_CENT}) of Total"
     r"|Total (\w+) \(flat / cumulative\))\s*"
-)  # before Go 1.5, the unit is printed once
+)  # the share is of cum; before Go 1.5 there is none, and the unit is printed once
 SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+([0-9]{{1,9}}):.*")
 INLINED = re.compile(r" \((?:partial-)?inline\)$")
 # A name in a row of `-lines`; paths on Windows can contain blanks.
 PLACE = re.compile(r"(\S.*?) ([A-Za-z]:[\\/].*|\S+):([0-9]+)(?::[0-9]+)?")
+IN_FILE = re.compile(r"(\S+) ((?:[A-Za-z]:[\\/]|/)\S.*\.(?:go|s))")  # a row of `-filefunctions`
 
 SHOWN = re.compile(
     rf"\s*(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
@@ -147,6 +149,16 @@ def fraction_of(text: str) -> tuple[float, float]:
     if digits == "100":
         return 1.0, 0.0005
     return float(digits) / 100, 0.5 * 10.0 ** (exponent - decimals - 2)
+
+
+def cut_above(text: str) -> float:
+    """Return the fraction of the total in rows before a table's first row; 0 if there are none."""
+    shares = SUM.match(text)
+    if shares is None:
+        return 0.0
+    (flat, flat_off), (so_far, so_far_off) = map(fraction_of, shares.groups())
+    before = so_far - flat
+    return before if before > flat_off + so_far_off else 0.0
 
 
 def nanoseconds_of(text: str) -> int:

@@ -297,8 +297,11 @@ class _Reader:
         flat, cum = (amount_of(found[part], self.unit) for part in (1, 3))
         name, share = without_inline(found[5]), fraction_of(found[2])[0]
         rows = self.tables[-1].rows
-        if self.is_interrupted and name in rows:
+        inside = lines.IN_FILE.fullmatch(name)
+        if self.is_interrupted and (name if inside is None else inside[1]) in rows:
             self.tables.append(Table(number, session=self.session, is_later=True))
+        elif not rows:
+            self.tables[-1].cut_above = lines.cut_above(text)
         self._add(name, flat, cum, share)
         self._derive((flat, found[2]), (cum, found[4]))
         self.has_headed_row |= self.is_below_legend
@@ -306,8 +309,10 @@ class _Reader:
         return True
 
     def _add(self, name: str, flat: Amount, cum: Amount, share: float | None = None) -> Row:
-        place = lines.PLACE.fullmatch(name)
+        place, inside = lines.PLACE.fullmatch(name), lines.IN_FILE.fullmatch(name)
         part = Part(flat.value) if place is None else Part(flat.value, place[2], int(place[3]))
+        if inside is not None:
+            name, part = inside[1], Part(flat.value, inside[2])
         row, rows = Row(flat, cum, [part], share=share), self._table().rows
         rows[name] = rows[name].plus(row) if name in rows else row
         return rows[name]
@@ -349,9 +354,10 @@ class _Reader:
         """Parse a line of `list`: a source line, or the function's sums."""
         name, file = self.routine
         if sums := lines.ROUTINE_SUMS.fullmatch(text):
-            self.unit = sums[3] or ""
+            self.unit = sums[4] or ""
             flat, cum = amount_of(sums[1], self.unit), amount_of(sums[2], self.unit)
             self._table().rows[name] = Row(flat, cum, [Part(flat.value, file)])
+            self._derive((cum, sums[3] or "0%"))
             return True
         found = lines.SOURCE.fullmatch(text)
         row = self.tables[-1].rows.get(name)

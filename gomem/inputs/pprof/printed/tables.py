@@ -74,6 +74,7 @@ class Table:
     stacks: list[tuple[Amount, list[str]]] = field(default_factory=list)
     # the total by the most precise share, and its relative error
     derived: tuple[float, float] = (0.0, 1.0)
+    cut_above: float = 0.0  # fraction of the total in rows before the first; the table is cut
     is_later: bool = False  # a later reading: the rows are repeated after other text
 
     @property
@@ -123,9 +124,14 @@ class Table:
         if self.total is not None:
             return self.total
         value, off = self.derived
-        if value > 0 and not self.stacks:
+        if not self.is_summed:
             return Amount(round(value), round(off * value), "")
         return Amount(self.flat, self.rounding * len(self.amounts), "")
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether the total is unknown: neither a header nor a share of a row says it."""
+        return self.total is None and (self.derived[0] <= 0 or bool(self.stacks))
 
     def is_of_one_profile_with(self, other: Table) -> bool:
         """Whether the totals are the same, within rounding."""
@@ -162,6 +168,10 @@ class Printed:
         shares: The printed share of the total of each row, by name.
         is_elided: Whether an ellipsis replaces some of the stacks.
         derived: The sample types whose total is not printed, but derived from the rows' shares.
+        summed: The sample types whose total is unknown: what stands for it is the sum of the rows.
+        shown: The sum of the rows as the head prints it, else their sum.
+        cut_above: The fraction of the total in rows above the first, if the table begins later.
+        lines: The cum values of lines of `list`, by function and then by file and line.
         earlier: The values of each row in earlier readings, if the text has several.
         callers: The callers of each function of a tree, and how much of its cum came from each.
     """
@@ -174,6 +184,10 @@ class Printed:
     shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     is_elided: bool = False
     derived: frozenset[str] = frozenset()
+    summed: frozenset[str] = frozenset()
+    shown: Mapping[str, int] = field(default_factory=dict)
+    cut_above: Mapping[str, float] = field(default_factory=dict)
+    lines: Mapping[str, Mapping[str, Mapping[tuple[str, int], int]]] = field(default_factory=dict)
     earlier: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     callers: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
 
@@ -240,6 +254,12 @@ def printed_of(
         shares={kind: _shares_of(table) for kind, table in types},
         is_elided=is_elided,
         derived=frozenset(kind for kind, table in types if table.total is None),
+        summed=frozenset(kind for kind, table in types if table.is_summed),
+        shown={
+            kind: table.flat if table.shown is None else table.shown.value for kind, table in types
+        },
+        cut_above={kind: table.cut_above for kind, table in types},
+        lines={kind: _lines_of(table) for kind, table in types},
         earlier=earlier or {},
         callers={kind: _callers_of(table) for kind, table in types},
     )
@@ -253,6 +273,11 @@ def _callers_of(table: Table) -> dict[str, dict[str, int]]:
             of_function = found.setdefault(_function_of(name), {})
             of_function[_function_of(caller)] = of_function.get(_function_of(caller), 0) + value
     return found
+
+
+def _lines_of(table: Table) -> dict[str, dict[tuple[str, int], int]]:
+    """Return the cum values of the lines of each function that `list` printed."""
+    return {name: dict(row.cum_by_line) for name, row in table.rows.items() if row.cum_by_line}
 
 
 def _function_of(name: str) -> str:
