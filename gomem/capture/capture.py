@@ -95,11 +95,10 @@ WHOLE_UNITS = frozenset({"B", "count", "ns"})
 class Capture(WithDamage, Mapping[str, Moment]):
     """The data collected from one process: a mapping of its snapshots by name, in order.
 
-    `capture["3-later"]` is a snapshot, with frames of its own. The capture's frames cover all
-    snapshots; they are built on first use, with the columns `moment` and `time` first and
-    `artefact` last: `memstats`, `metrics`, `process` (from a page of metrics), `smaps`, `rollups`
-    (the kernel's own sums), `status`, `statm`, `cgroup`, `limits`, `goroutine_stacks`, `pauses` and
-    `size_classes` (BySize of MemStats).
+    `capture["3-later"]` is a snapshot, with its own frames. The capture's frames cover all
+    snapshots. Their first columns are `moment` and `time`, the last is `artefact`: `memstats`,
+    `metrics`, `process` (from /metrics), `smaps`, `rollups` (the kernel's sums), `status`, `statm`,
+    `cgroup`, `limits`, `goroutine_stacks`, `pauses`, `size_classes`.
 
     Attributes:
         name: The capture's name in reports.

@@ -74,35 +74,17 @@ METRICS = (
     Column("layer", "str", "", "Its subject: benchmark, memory, collector, load.", Words),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("before_median", "Float64", "", "Median, in the unit."),
-    Column(
-        "before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few values."
-    ),
-    Column(
-        "before_high", "Float64", "", "Upper end of its 95 % interval; missing with too few values."
-    ),
+    Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing if unknown."),
+    Column("before_high", "Float64", "", "Upper end of its 95 % interval; missing if unknown."),
     Column("after_n", "int64", "count", "Measurements after."),
     Column("after_median", "Float64", "", "Median, in the unit."),
-    Column(
-        "after_low", "Float64", "", "Lower end of its 95 % interval; missing with too few values."
-    ),
-    Column(
-        "after_high", "Float64", "", "Upper end of its 95 % interval; missing with too few values."
-    ),
+    Column("after_low", "Float64", "", "Lower end of its 95 % interval; missing if unknown."),
+    Column("after_high", "Float64", "", "Upper end of its 95 % interval; missing if unknown."),
     Column("difference", "Float64", "", "Median after minus median before, in the unit."),
-    Column(
-        "change", "Float64", "fraction", "Difference divided by the median before; missing from 0."
-    ),
+    Column("change", "Float64", "fraction", "Difference / median before; missing from 0."),
     Column("p_value", "Float64", "fraction", "Two-sided Mann-Whitney test, of this metric alone."),
-    Column(
-        "p_adjusted", "Float64", "fraction", "The same p, corrected for all comparisons (Holm)."
-    ),
-    Column(
-        "better",
-        "str",
-        "",
-        "Better direction: lower or higher; missing if neither is better.",
-        Words,
-    ),
+    Column("p_adjusted", "Float64", "fraction", "That p, corrected for all comparisons (Holm)."),
+    Column("better", "str", "", "lower or higher; missing if neither is better.", Words),
     Column(
         "verdict",
         "str",
@@ -131,15 +113,8 @@ SAMPLES = (
 GEOMEANS = (
     Column("unit", "str", "", "Unit of the means.", Unit),
     Column("metrics", "int64", "count", "Number of metrics that both sides have."),
-    Column(
-        "before",
-        "Float64",
-        "",
-        "Geometric mean of the medians; missing if a median is not above 0.",
-    ),
-    Column(
-        "after", "Float64", "", "Geometric mean of the medians; missing if a median is not above 0."
-    ),
+    Column("before", "Float64", "", "Geometric mean of medians; missing if any is not above 0."),
+    Column("after", "Float64", "", "Geometric mean of medians; missing if any is not above 0."),
     Column("change", "Float64", "fraction", "Geometric mean of the ratios, minus 1."),
 )
 

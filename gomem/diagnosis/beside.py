@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.diagnosis.few_fields import level_beside_rss
+from gomem.diagnosis.in_use import who_holds
 from gomem.diagnosis.listed_memory import kernel_words
-from gomem.diagnosis.without_rss import by_pasted, who_holds
+from gomem.diagnosis.without_rss import by_pasted
 from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:

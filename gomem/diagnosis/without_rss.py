@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from gomem.analysis.memory.groups import NAMES
@@ -27,6 +26,7 @@ from gomem.diagnosis.goroutine_words import (
     by_leaks,
     by_runtime_alone,
 )
+from gomem.diagnosis.in_use import HOLDERS, who_holds
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
     Told,
@@ -38,23 +38,19 @@ from gomem.diagnosis.listed_memory import (
 from gomem.diagnosis.other_files import by_other_files
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.diagnosis.pasted_profiles import (
-    MOSTLY,
     WHO_ALLOCATED,
     WORTH_NAMING,
     alike_words,
     amount,
     held_words,
-    part_words,
     pasted_words,
     step_after_heap,
-    table_words,
     told_total,
     with_the_profile,
 )
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
 from gomem.facts.profiles import ALLOCATED, IN_USE
-from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -82,8 +78,6 @@ if TYPE_CHECKING:
 
 # kinds of profiles about memory
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})
-HOLDERS = 3  # named
-NEARLY = 0.995  # of the total; prints as 100 %
 MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
@@ -169,48 +163,6 @@ def _in_use(profile: Profile, total: int) -> Text:
     return text(
         "The heap profile has {} of live objects{}", Bytes(total), "" if is_exact else error
     )
-
-
-def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
-    """In-use objects in a moment's heap profile, by the program's own functions."""
-    profile = diagnosis.capture.heap_profiles[moment]
-    if IN_USE not in profile.sample_type_names:
-        return Text()
-    if not profile.has_stacks:
-        return table_words(profile, IN_USE)
-    total = profile.total(IN_USE)
-    stacks = Stacks.of_profile(profile, IN_USE)
-    rows = rows_of(own_code(stacks).head(HOLDERS))
-    worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
-    if not worth:
-        return Text()
-    share = worth[0]["value"] / total
-    first = "Live bytes by the program's own functions, including their callees:"
-    if share > MOSTLY:
-        first = (
-            "Most of the live bytes are from"
-            if share < NEARLY
-            else "Nearly all live bytes are from"
-        )
-    named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
-    said = text("{} {}.", first, joined(", ", named))
-    others = sum(row["value"] for row in rows if not row["function"])
-    if others <= worth[0]["value"]:
-        return said
-    return joined(" ", (_by_others_code(stacks, profile, others / total), said))
-
-
-def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
-    """The share that is only in functions of the runtime, the Go library, or without a name."""
-    is_named = stacks.which(can_be_mended) & stacks.frames["function"].notna()
-    samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])
-    leaves = profile.leaves(samples)
-    sizes = pd.Series(stacks.values[samples]).groupby(leaves).sum()
-    where = (
-        "{} of the live bytes were allocated with only Go's own or unsymbolized functions on the "
-        "stack, mostly by {}."
-    )
-    return text(where, Share(share), Function(str(sizes.idxmax())))
 
 
 def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:

@@ -3,7 +3,7 @@
 import pytest
 
 import gomem
-from gomem.diagnosis.without_rss import NOTHING
+from gomem.diagnosis.further import NOTHING
 from gomem.text import Bytes, Count, Text
 from gomem.units import MIB
 from tests.builders import as_text

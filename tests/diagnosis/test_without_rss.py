@@ -9,7 +9,8 @@ import gomem
 from gomem.capture.moment import empty_frame
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.further import NOTHING
-from gomem.diagnosis.without_rss import ANYTHING, who_holds, without_rss
+from gomem.diagnosis.in_use import who_holds
+from gomem.diagnosis.without_rss import ANYTHING, without_rss
 from gomem.facts.goroutines import GoroutineCount
 from gomem.facts.moment import MomentFacts
 from gomem.releases import GoVersion

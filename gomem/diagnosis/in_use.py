@@ -1,0 +1,64 @@
+"""Which of the program's own functions hold the bytes in use, by a heap profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.profiles.own_code import Stacks, own_code
+from gomem.diagnosis.pasted_profiles import MOSTLY, WORTH_NAMING, part_words, table_words
+from gomem.facts.profiles import IN_USE
+from gomem.inputs.pprof.calls.names import can_be_mended
+from gomem.inputs.schema import rows_of
+from gomem.text import Function, Share, Text, joined, text
+
+if TYPE_CHECKING:
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.inputs.pprof.table import Profile
+
+HOLDERS = 3  # named
+NEARLY = 0.995  # of the total; prints as 100 %
+
+
+def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
+    """In-use objects in a moment's heap profile, by the program's own functions."""
+    profile = diagnosis.capture.heap_profiles[moment]
+    if IN_USE not in profile.sample_type_names:
+        return Text()
+    if not profile.has_stacks:
+        return table_words(profile, IN_USE)
+    total = profile.total(IN_USE)
+    stacks = Stacks.of_profile(profile, IN_USE)
+    rows = rows_of(own_code(stacks).head(HOLDERS))
+    worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
+    if not worth:
+        return Text()
+    share = worth[0]["value"] / total
+    first = "Live bytes by the program's own functions, including their callees:"
+    if share > MOSTLY:
+        first = (
+            "Most of the live bytes are from"
+            if share < NEARLY
+            else "Nearly all live bytes are from"
+        )
+    named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
+    said = text("{} {}.", first, joined(", ", named))
+    others = sum(row["value"] for row in rows if not row["function"])
+    if others <= worth[0]["value"]:
+        return said
+    return joined(" ", (_by_others_code(stacks, profile, others / total), said))
+
+
+def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
+    """The share that is only in functions of the runtime, the Go library, or without a name."""
+    is_named = stacks.which(can_be_mended) & stacks.frames["function"].notna()
+    samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])
+    leaves = profile.leaves(samples)
+    sizes = pd.Series(stacks.values[samples]).groupby(leaves).sum()
+    where = (
+        "{} of the live bytes were allocated with only Go's own or unsymbolized functions on the "
+        "stack, mostly by {}."
+    )
+    return text(where, Share(share), Function(str(sizes.idxmax())))
