@@ -7,7 +7,7 @@ import pytest
 from gomem.errors import FormatError
 from gomem.inputs.escapes.parse import parse_escapes
 from gomem.inputs.heapdump.parse import parse_heapdump
-from gomem.inputs.memstats.parse import parse_memstats
+from gomem.inputs.memstats.parse import parse_memstats, parse_memstats_in_words
 from gomem.inputs.pprof.read import read_folded, read_pprof
 from gomem.inputs.smaps.table import read_smaps
 from gomem.sources.artefact import open_source
@@ -151,3 +151,12 @@ def test_a_printed_memstats_within_a_key_of_a_json_one_does_not_replace_it():
     assert [(1, 8, 3)] == [
         tuple(int(dumps.counters[name][0]) for name in ("Alloc", "Sys", "NumGC"))
     ]
+
+
+def test_a_pair_of_fields_whose_first_is_no_whole_number_is_not_read():
+    text = b"# HeapAlloc = 1000000\n# HeapSys = 2000000\n# MSpan = 1.5 / 32640\n# NumGC = 3\n"
+
+    dumps, _ = parse_memstats_in_words(text, source="heap.txt")
+
+    assert 1_000_000 == int(dumps.counters["HeapAlloc"][0])
+    assert dumps.counters["MSpanInuse"].mask.all()

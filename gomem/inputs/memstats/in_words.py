@@ -236,7 +236,7 @@ def _matched(text: bytes) -> Iterator[Field]:
             continue
         number = re.sub(rb"[,_']", b"", match["number"])
         if name in PAIRS:
-            if match["second"]:
+            if match["second"] and number.isdigit():  # bytes are whole
                 for part, size in (("Inuse", number), ("Sys", match["second"])):
                     yield Field(f"{name}{part}", int(size), 1, True, match.start(), match.end())
             continue
