@@ -146,7 +146,7 @@ def _largest_site(sites: pd.DataFrame, change: float) -> str:
         return ""
     row = rows_of(same_way.loc[[same_way["change"].abs().astype(float).idxmax()]])[0]
     sizes = BytesChange(row["change"]), BytesChange(change)
-    return f"; the largest change is {row['function']} ({sizes[0]} of {sizes[1]})"
+    return f"; the largest change is {row['function']} ({sizes[0]}, net {sizes[1]})"
 
 
 def _load(comparison: Comparison) -> Quantity | None:

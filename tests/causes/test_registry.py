@@ -20,6 +20,7 @@ SHARED = {
     "idle_heap",
     "memory_limit",
     "missing_call",
+    "no_go",
     "outside_go",
     "one_dump",
     "piling_up",

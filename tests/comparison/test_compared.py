@@ -15,7 +15,10 @@ def test_notes_of_the_ledgers_are_those_of_the_first_run():
     )
 
     assert [
-        "the before side has no “snapshot 2”, so its last snapshot, “snapshot 1”, is compared",
+        (
+            "no snapshot of the before side is called “snapshot 2”: its last one, “snapshot 1”, is "
+            "compared"
+        ),
         "before, snapshot 1: old one",
         "after, snapshot 2: new one",
     ] == list(_notes(old, new, [("1", "2"), ("1", "2")]))

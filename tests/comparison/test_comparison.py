@@ -233,7 +233,10 @@ def test_moments_of_different_names_are_noted():
 
     notes = compare_diagnoses(diagnosed(LAZY), healthy).notes
 
-    assert "the before side has no “3-later”, so its last snapshot, “4-freed”, is compared" in notes
+    assert (
+        "no snapshot of the before side is called “3-later”: its last one, “4-freed”, is compared"
+        in notes
+    )
 
 
 def test_benchmarks_in_captures_are_compared_by_ranks(pooled):

@@ -75,7 +75,7 @@ def test_a_container_of_crictl_is_a_working_set_in_the_verdict():
     verdict = diagnose(gomem.load(FORMS / "crictl-stats.txt")).verdict
 
     assert "The working set is 1.83 GiB (api, by crictl stats" in f"{verdict.headline}"
-    assert verdict.next_step.startswith("If it is a Go program")
+    assert verdict.next_step.startswith("If this is a Go program")
 
 
 def test_vmstat_says_the_machines_free_memory_and_cache():

@@ -195,11 +195,8 @@ class Scavenger(Answer):
     def target_bytes(self, goal: Goal) -> int | None:
         """Return a rule's goal at the last snapshot; None if a number is missing.
 
-        None, too, if the release may not have the rule, or if NextGC before the last collection
-        is unknown.
+        None, too, if the rule needs NextGC before the last collection, and that is unknown.
         """
-        if goal.applies == "unknown":
-            return None
         known = self.retention[self.retention["retained_bytes"].notna()]
         if known.empty:
             return None

@@ -197,7 +197,7 @@ def costs_table(gc: GcCost) -> Table:
         ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
         ("log covers", seconds_cell(gc.seconds), "from the first GC to the last"),
         ("GC CPU", fraction_cell(gc.gc_cpu_fraction),
-         f"share of GOMAXPROCS{over}: includes waiting for the world to stop, not idle marking"),
+         f"share of GOMAXPROCS{over}: includes the time to stop the world, excludes idle marking"),
         ("marking", fraction_cell(gc.marking_cpu_fraction),
          "share of GOMAXPROCS by assists and background workers"),
         ("assists", fraction_cell(gc.assist_fraction),

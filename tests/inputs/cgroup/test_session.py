@@ -116,7 +116,7 @@ def test_a_full_cgroup_that_shows_no_go_gets_no_advice_of_go(tmp_path):
 
     (finding,) = (found for found in diagnose(gomem.load(ticket)).findings if "limit" in found.code)
 
-    assert "If it is a Go program" in finding.next_step
+    assert "If this is a Go program" in finding.next_step
     assert "Go does not" not in finding.mechanism
 
 

@@ -159,7 +159,7 @@ def test_a_compiler_that_ran_out_of_memory_is_said_to_be_one(tmp_path):
 
     verdict = gomem.diagnose(tmp_path / "build.txt").verdict
 
-    assert "The Go compiler ran out of memory as it built example.com/api/encoder" in (
+    assert "The Go compiler ran out of memory while it built example.com/api/encoder" in (
         verdict.headline
     )
     assert "go build -p 1" in verdict.next_step

@@ -355,7 +355,7 @@ def test_a_leak_names_what_they_wait_for(tmp_path):
 
     assert "2 000 → 10 000" in finding.title.replace("\u202f", " ").replace(",", " ")
     fields = {one.field: one.value for one in finding.evidence}
-    assert 10_000 == fields["in state chan receive"]
+    assert 10_000 == fields["goroutines in state chan receive"]
     assert 300.0 == fields["longest wait, at least"]
 
 
