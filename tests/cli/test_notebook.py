@@ -39,7 +39,10 @@ def rendered(tmp_path: Path, name: str, *captures: Path, suffix: str = ".html") 
 
 
 def test_ctrl_c_ends_it_with_130_and_leaves_no_kernel(tmp_path):
-    command = [sys.executable, "-m", "gomem", "notebook", "start-here", "-o", "x.html"]
+    # Of a shell's job in the background, and so of CI's, SIGINT is ignored until a program asks.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heard}; from gomem.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "notebook", "start-here", "-o", "x.html"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         kernels = kernels_of(process)
         process.send_signal(signal.SIGINT)
