@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gomem.causes.thresholds import Thresholds
@@ -40,9 +41,14 @@ class Case:
         while RSS grows is not resolved.
         """
         found: list[Finding] = []
-        case, holding = self, replace(self, thresholds=self.thresholds.while_holding())
+        case = self
         for moment in self.facts.moments:
             finding = rule(moment, case)
-            found += [finding] if finding is not None else []
-            case = self if finding is None else holding
+            case = self if finding is None else self._holding
+            if finding is not None:
+                found.append(finding)
         return found
+
+    @cached_property
+    def _holding(self) -> Case:
+        return replace(self, thresholds=self.thresholds.while_holding())

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.cgroup import ANON, FILE, SHMEM, first_known, kernel_bytes
-from gomem.analysis.memory.totals import CGROUP_TOTALS
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.causes.no_go import no_go_words
 from gomem.facts.moment import seconds_of
+from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.oom import OOM
 from gomem.inputs.processes.parse import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
@@ -43,7 +43,6 @@ Told = tuple[str, bool, str]  # sentences; whether the size grew by a fifth; the
 MIN_CACHE_SHARE = 0.2
 # Of the cgroup's usage without page cache: a process with less shares the cgroup with others.
 MIN_OWN_SHARE = 0.1
-USED = ("memory.current", "memory.usage_in_bytes")
 TAKE_STAT = Command("cat /sys/fs/cgroup/memory.stat")
 MIN_CACHE_BYTES = 8 * MIB
 SMAPS_TOO = text(
@@ -172,7 +171,7 @@ def cache_words(facts: MomentFacts | None) -> Text:
 
 def _is_of_others(facts: MomentFacts, cache: PageCache) -> bool:
     """Return whether a cgroup without a limit is mostly other processes', as a machine's is."""
-    if facts.ledger is None or facts.ledger.rss_source.startswith(CGROUP_TOTALS):
+    if facts.rss_is_of_cgroup:
         return False
     has_limit = facts.cgroup_use is not None and facts.cgroup_use.limit_bytes is not None
     others = cache.of_bytes - cache.bytes
@@ -201,9 +200,7 @@ def kernel_words(facts: MomentFacts | None) -> Text:
 def limit_words(facts: MomentFacts | None) -> Text:
     """Usage of a cgroup that is the only source of RSS: its limit, peak, and number of hits."""
     use = None if facts is None else facts.cgroup_use
-    if use is None or facts is None or facts.ledger is None or use.limit_bytes is None:
-        return Text()
-    if not facts.ledger.rss_source.startswith("cgroup"):
+    if use is None or facts is None or use.limit_bytes is None or not facts.rss_is_of_cgroup:
         return Text()
     current, limit = Bytes(use.current_bytes), Bytes(use.limit_bytes)
     said = text("The cgroup uses {} of its limit of {}", current, limit)
@@ -216,11 +213,11 @@ def limit_words(facts: MomentFacts | None) -> Text:
 
 def charge_words(facts: MomentFacts | None) -> Text:
     """How much more than RSS a cgroup is charged, if no file says of what; else empty."""
-    if facts is None or facts.ledger is None or facts.page_cache is not None:
+    if facts is None or facts.page_cache is not None or facts.rss_is_of_cgroup:
         return Text()
     current, rss = first_known(facts.cgroup, *USED), facts.rss_bytes
     is_killed = facts.listed is not None and facts.listed.tool == OOM  # its cgroup can be gone
-    if current is None or rss is None or is_killed or facts.ledger.rss_source.startswith("cgroup"):
+    if current is None or rss is None or is_killed:
         return Text()
     if current - rss < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * current):
         return Text()

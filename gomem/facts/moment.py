@@ -25,7 +25,7 @@ from gomem.analysis.memory.limits import (
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew
-from gomem.analysis.memory.totals import LISTED, LOGGED
+from gomem.analysis.memory.totals import CGROUP_TOTALS, LISTED, LOGGED
 from gomem.inputs.answer import Answer
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.units import format_bytes
@@ -209,6 +209,11 @@ class MomentFacts(Answer):
     def rss_is_listed(self) -> bool:
         """Whether RSS comes only from a table of processes."""
         return self.ledger is not None and self.ledger.rss_source.startswith(f"{LISTED} ")
+
+    @property
+    def rss_is_of_cgroup(self) -> bool:
+        """Whether RSS is the sum over a cgroup's processes."""
+        return self.ledger is not None and self.ledger.rss_source.startswith(CGROUP_TOTALS)
 
     @property
     def page_cache(self) -> PageCache | None:

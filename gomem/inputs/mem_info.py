@@ -14,6 +14,7 @@ Quirks        The lists of anonymous pages include shared memory and tmpfs. `min
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -191,11 +192,10 @@ def _sizes(text_of: bytes) -> dict[str, int]:
 
 
 def _summed(parts: Iterable[dict[str, int]]) -> dict[str, int]:
-    sums: dict[str, int] = {}
+    sums: Counter[str] = Counter()
     for part in parts:
-        for name, size in part.items():
-            sums[name] = sums.get(name, 0) + size
-    return sums
+        sums.update(part)
+    return dict(sums)
 
 
 def _page_size(counts: dict[str, int], of_nodes: dict[str, int]) -> int:

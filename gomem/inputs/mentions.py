@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING
 
 from gomem.inputs.cgroup.in_sentences import (
     THROTTLED,
-    USED,
     bounds_in_sentences,
     events_in_sentences,
     page_cache_of,
     used_in_sentences,
 )
+from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.gobench.in_words import bench_words
 from gomem.inputs.kubernetes import NO_SIZES, says_killed
 from gomem.inputs.named_sizes import (
@@ -40,6 +40,7 @@ from gomem.inputs.named_sizes import (
     stack_words,
     without_limits,
 )
+from gomem.inputs.text_lines import decoded
 from gomem.inputs.used_of_limit import used_of_limit
 from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
 
@@ -148,15 +149,15 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         largest = max(rows, key=lambda row: _kib(row["size"]))
         pid = largest["pid"].decode()
         words = "it lists processes with VSZ alone, which is address space and no RSS ({} has {})"
-        name, size = (Quoted(_decoded(largest[part].strip())) for part in ("name", "size"))
+        name, size = (Quoted(decoded(largest[part].strip())) for part in ("name", "size"))
         yield Mention(text(words, name, size), text(_ASK_STATUS, pid, pid))
     if b"VmRSS" not in head and (found := _ADDRESS_SPACE.search(head)):
         words = "it says {} {}, which is address space and no RSS"
-        said = _decoded(found[1]), Quoted(_decoded(found[2]))
+        said = decoded(found[1]), Quoted(decoded(found[2]))
         yield Mention(text(words, *said), text(_ASK_STATUS, "PID", "PID"))
     if virtual := _VIRTUAL.findall(head):
         words = "it names virtual memory ({}), which is address space and no RSS"
-        sizes = dict.fromkeys(_decoded(before or behind) for before, behind in virtual)
+        sizes = dict.fromkeys(decoded(before or behind) for before, behind in virtual)
         named = joined(", ", map(Quoted, list(sizes)[:NAMED]))
         yield Mention(text(words, named), text(_ASK_STATUS, "PID", "PID"))
     if counts := _BY_STATE.findall(head):
@@ -178,13 +179,13 @@ def _mentions(head: bytes) -> Iterator[Mention]:
 
 def _of_json(keys: dict[bytes, bytes]) -> Mention:
     """Name the sizes in a program's own JSON; only those of Go's own names have a known unit."""
-    sizes = [text("{} {}", Quoted(_decoded(key)), _decoded(keys[key])) for key in keys]
+    sizes = [text("{} {}", Quoted(decoded(key)), decoded(keys[key])) for key in keys]
     words = "it has JSON with a program's own sizes ({}), whose unit is unknown"
     said = text(words, joined(", ", sizes[:NAMED]))
     total = next((key for key in keys if key.lower().startswith(b"total")), None)
     if total is not None:
         words = "{}; a total like {} counts since the start, so it rises without any leak"
-        said = text(words, said, Quoted(_decoded(total)))
+        said = text(words, said, Quoted(decoded(total)))
     return Mention(said, Text(_ASK_MEMSTATS))
 
 
@@ -195,10 +196,10 @@ def _goroutine_words(head: bytes) -> Text:
         return Text()
     counts: dict[int, Text] = {}
     for counted in found:
-        where = _decoded(counted[2].rstrip(b"`*_")) if counted[2] else ""
+        where = decoded(counted[2].rstrip(b"`*_")) if counted[2] else ""
         at = text(" in {}", Function(where)) if where else ""
         number = _where_and_how_many(counted)[1]
-        counts.setdefault(number, text("{} goroutines{}", _decoded(counted[1]), at))
+        counts.setdefault(number, text("{} goroutines{}", decoded(counted[1]), at))
     said = text("it names {}, in a sentence", joined(" and ", [*counts.values()][:NAMED]))
     return joined("; ", filter(None, (said, stack_words(head))))
 
@@ -253,7 +254,7 @@ def _of_events(events: dict[str, int]) -> Iterator[Mention]:
 def _of_sizes(head: bytes) -> Iterator[Mention]:
     """Yield sizes in prose, and crashes."""
     in_use = without_limits(head)
-    sizes = list(dict.fromkeys(_decoded(found[0]) for found in _SIZE.finditer(in_use)))
+    sizes = list(dict.fromkeys(decoded(found[0]) for found in _SIZE.finditer(in_use)))
     rss = _rss_in_words(head)
     named = joined(", ", map(Quoted, sizes[:NAMED]))
     more = ", …" if sizes[NAMED:] else ""
@@ -265,7 +266,7 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
     metrics = {name: said or other for name, said, other in _GO_METRIC.findall(head)}
     if metrics:
         each = (
-            text("{}: {}", _decoded(name), Quoted(_decoded(said.strip())))
+            text("{}: {}", decoded(name), Quoted(decoded(said.strip())))
             for name, said in metrics.items()
         )
         words = "it says in words how Go's metrics move ({}), without their numbers"
@@ -289,14 +290,10 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
 def _rss_in_words(head: bytes) -> list[str]:
     """Return the sizes that a sentence calls RSS."""
     found = (before or behind for before, behind in _RSS.findall(head))
-    return list(dict.fromkeys(_decoded(size) for size in found))
+    return list(dict.fromkeys(decoded(size) for size in found))
 
 
 def _kib(size: bytes) -> int:
     size = size.strip()
     times = {b"m": 1 << 10, b"g": 1 << 20}.get(size[-1:].lower(), 1)
     return int(size.rstrip(b"mgMG")) * times
-
-
-def _decoded(said: bytes) -> str:
-    return said.decode("utf-8", "replace")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gomem.inputs.text_lines import decoded
 from gomem.text import Count, Function, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def without_limits(data: bytes) -> bytes:
 def limit_words(data: bytes) -> Text:
     """Name the limit that a text sets; empty without one."""
     found = _LIMIT.search(data)
-    return text("it sets a limit ({})", Quoted(_decoded(found[1]))) if found else Text()
+    return text("it sets a limit ({})", Quoted(decoded(found[1]))) if found else Text()
 
 
 def said_of_sizes(data: bytes) -> Iterator[Text]:
@@ -75,14 +76,14 @@ def said_of_sizes(data: bytes) -> Iterator[Text]:
         )
     metrics = dict.fromkeys(before or behind for before, behind in _GROWING_METRIC.findall(data))
     if metrics:
-        named = joined(", ", map(Quoted, map(_decoded, list(metrics)[:NAMED])))
+        named = joined(", ", map(Quoted, map(decoded, list(metrics)[:NAMED])))
         said = text("it says that {} grows", named)
         of_profiler = ": the profiler's table of stacks, which is no heap of the program's"
         yield text("{}{}", said, of_profiler) if _PROFILER_TABLE in metrics else said
     labelled = {label.strip(): size for label, size in _LABELLED.findall(without_limits(data))}
     if len(labelled) > 1:
         shown = list(labelled.items())[:NAMED]
-        sizes = (text("{} {}", *(Quoted(_decoded(part)) for part in pair)) for pair in shown)
+        sizes = (text("{} {}", *(Quoted(decoded(part)) for part in pair)) for pair in shown)
         since = "; what is cumulative counts since the start, and most of it may be freed"
         is_total = any(_TOTALS.search(label) for label in labelled)
         yield text("it lists sizes by name ({}){}", joined(", ", sizes), since if is_total else "")
@@ -102,7 +103,7 @@ def rate_words(data: bytes) -> Text:
 
 
 def _time(found: re.Match[bytes]) -> str:
-    return _decoded(b" ".join(filter(None, (found[2], found[3]))))
+    return decoded(b" ".join(filter(None, (found[2], found[3]))))
 
 
 def stack_words(data: bytes) -> Text:
@@ -111,8 +112,4 @@ def stack_words(data: bytes) -> Text:
     if found is None:
         return Text()
     words = "it shows the stack of one in {} ({})"
-    return text(words, Function(_decoded(found[2])), _decoded(found[1]))
-
-
-def _decoded(said: bytes) -> str:
-    return said.decode("utf-8", "replace")
+    return text(words, Function(decoded(found[2])), decoded(found[1]))

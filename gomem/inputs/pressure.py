@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from gomem.inputs.resemblance import Resemblance
-from gomem.text import Bytes, Quoted, joined, text
+from gomem.inputs.resemblance import Resemblance, quoted
+from gomem.text import Bytes, joined, text
 from gomem.units import KIB
 
 _PSI = re.compile(
@@ -37,7 +37,7 @@ def pressure_on_memory(head: bytes, _: str) -> Resemblance | None:
     if "some" not in stalls or _OTHER_PRESSURE.search(head):
         return None
     said = (
-        text("{} {} % of the last 10 s, {} % of 5 min", name, *map(_quoted, avg))
+        text("{} {} % of the last 10 s, {} % of 5 min", name, *map(quoted, avg))
         for name, avg in stalls.items()
     )
     words = (
@@ -64,7 +64,3 @@ def sizes_of_vmstat(head: bytes, _: str) -> Resemblance | None:
     swapping = text("; swaps up to {} KiB/s", str(swaps)) if swaps else "; no swapping"
     what = text("vmstat's table of the machine: {}{}", joined(", ", said), swapping)
     return Resemblance(what, _ASK, is_evidence=True)
-
-
-def _quoted(number: bytes) -> Quoted:
-    return Quoted(number.decode("ascii"))

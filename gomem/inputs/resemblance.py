@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gomem.text import text
+from gomem.inputs.text_lines import decoded
+from gomem.text import Quoted, text
 
 TAKE_HEAP_PROFILE = "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
+
+
+def quoted(said: bytes) -> Quoted:
+    """Return what a text says, as it says it."""
+    return Quoted(decoded(said))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.inputs.processes.row import rounded_size
+from gomem.inputs.processes.row import bytes_of
 from gomem.text import Quoted, Share, Text, text
 
 if TYPE_CHECKING:
@@ -66,6 +66,5 @@ def _pairs(head: bytes) -> Iterator[tuple[str, str]]:
 
 def _share(used: str, limit: str) -> float:
     """Return the use as a share of the limit; 0 if it is above, or a size cannot be read."""
-    sizes = [rounded_size(size.encode("ascii")) for size in (used, limit)]
-    bytes_of = [0 if size is None else size.bytes for size in sizes]
-    return bytes_of[0] / bytes_of[1] if 0 < bytes_of[0] <= bytes_of[1] else 0.0
+    part, whole = bytes_of(used.encode("ascii")), bytes_of(limit.encode("ascii"))
+    return part / whole if 0 < part <= whole else 0.0

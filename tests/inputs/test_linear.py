@@ -53,3 +53,33 @@ def test_a_run_of_a_character_is_read_once(path):
             for length in (SHORT, LONG)
         )
         assert long <= TIMES_AS_LONG * short + NOISE_SECONDS, (character, place, short, long)
+
+
+BY_DOCKER = b'{"Container":"c%d","MemUsage":"1.838GiB / 2GiB","Name":"api-%d","PIDs":"1"}\n'
+BY_MONIT = (
+    b"Process 'api%d'\n  pid   %d\n  memory kilobytes   9420\n"
+    + 4 * b"  port response time   0.001s to localhost:80 type TCP/IP\n"
+    + b"\n"
+)
+BY_API = b'{"metadata":{"name":"api-%d"},"containers":[{"name":"c%d","usage":{"memory":"99Ki"}}]},'
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        pytest.param(b"", BY_DOCKER, id="docker stats"),
+        pytest.param(b"", BY_MONIT, id="monit"),
+        pytest.param(b'{"kind":"PodMetricsList","items":[', BY_API, id="the metrics API"),
+    ],
+)
+def test_the_lines_above_a_row_are_counted_once(head, row):
+    short, long = (
+        head + b"".join(row % (number, number) for number in range(rows))
+        for rows in (SHORT, LONG)
+    )
+    assert kind_of(short, "rows.txt").name == kind_of(long, "rows.txt").name == "processes"
+
+    seconds_of(short, "rows.txt")
+    assert seconds_of(long, "rows.txt") <= (
+        TIMES_AS_LONG * seconds_of(short, "rows.txt") + NOISE_SECONDS
+    )

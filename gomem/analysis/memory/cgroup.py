@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import Words
 
@@ -106,7 +107,7 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
     becomes None. The kernel counts resident memory released with MADV_FREE as anonymous, and
     reclaims it at the limit.
     """
-    current = first_known(values, "memory.current", "memory.usage_in_bytes")
+    current = first_known(values, *USED)
     if current is None:
         return None
     limit = _limit(values, *HARD_LIMITS)
@@ -148,7 +149,7 @@ def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
     cache = first_known(values, *FILE)
     if cache is None:
         return None
-    current = first_known(values, "memory.current", "memory.usage_in_bytes")
+    current = first_known(values, *USED)
     summed = (first_known(values, *ANON) or 0) + cache + kernel_bytes(values)
     used = summed if current is None else current
     shmem = first_known(values, *SHMEM)

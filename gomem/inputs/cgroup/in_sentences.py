@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.processes.row import rounded_size
 
 _FIELD = re.compile(
@@ -23,7 +24,6 @@ _EVENT = re.compile(
     rb"(?<![\w./-])(oom_kill|oom|max)\b[\"'`*]*(?: (?:in|of|from) [^|\n]{1,60}?)?"
     rb"(?: (?:was|is|at|shows|says))?[ :=|\"'`*]{1,6}(\d{1,3}(?:,\d{3})+|\d{1,15})(?![\w.%,]*\w)"
 )
-USED = ("memory.current", "memory.usage_in_bytes")
 THROTTLED = frozenset({"memory.high", "MemoryHigh"})
 
 

@@ -36,6 +36,7 @@ _SINGLE = (
 )
 _OWN_NAMES = ("stat", "events", "oom_control")  # these fields get no file name prefix
 _TABLES = (*_OWN_NAMES, "events.local", "swap.events", "numa_stat", "pressure")
+USED = ("memory.current", "memory.usage_in_bytes")  # the whole charge, of v2 and of v1
 _NAMES = "|".join(re.escape(name) for name in sorted((*_SINGLE, *_TABLES), key=len, reverse=True))
 NAME = re.compile(rf"memory\.({_NAMES})(?![\w])")
 SINGLE_FILE = re.compile("|".join(re.escape(name) for name in _SINGLE).encode("ascii"))

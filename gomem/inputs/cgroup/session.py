@@ -48,16 +48,14 @@ def in_session(data: bytes) -> CgroupFile | None:
             asked = names
         elif FENCE.fullmatch(line) or (PROMPT.fullmatch(line) and not NUMBER.fullmatch(line)):
             asked = []
-        elif found := _BY_GREP.fullmatch(line):
-            name, fields = found[1], _of_file(found[1], found[2])
+        elif (found := _BY_GREP.fullmatch(line)) or (asked and line.strip()):
+            name, said = found.groups() if found else (asked[0], line.strip())
+            is_single = SINGLE_FILE.fullmatch(name) is not None
+            fields = _of_file(name, said)
             values |= fields
-            singles += [name.decode("ascii")] * bool(fields and SINGLE_FILE.fullmatch(name))
-        elif asked and line.strip():
-            single = SINGLE_FILE.fullmatch(asked[0]) is not None
-            fields = _of_file(asked[0], line.strip())
-            values |= fields
-            singles += [asked[0].decode("ascii")] * bool(fields and single)
-            asked = asked[1:] if single else asked
+            singles += [name.decode("ascii")] * bool(fields and is_single)
+            if is_single and not found:
+                asked = asked[1:]
     return CgroupFile(f"memory.{singles[0]}", values) if singles else None
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +22,7 @@ from gomem.inputs.memstats.grouped import ANYBODYS, MIN_FIELDS
 from gomem.inputs.unwrap import QUOTE, plain_characters, plain_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from gomem.inputs.unwrap import PlainText
 
@@ -110,31 +109,33 @@ def _rows_in(text: bytes) -> list[_Row]:
     """Return the rows of a text; of one in a wrapper, such as a log collector's, if it has none."""
     if _MARK.search(text) is None:
         return []
-    rows = list(_rows(text.split(b"\n"), lambda place: place))
-    for plain in plain_texts(text) if not rows else ():
-        rows = list(_rows(plain.data.split(b"\n"), partial(_place_in_file, plain)))
-        if rows:
-            break
-    return rows
+    if rows := list(_rows(text.split(b"\n"))):
+        return rows
+    for plain in plain_texts(text):
+        if rows := list(_rows(plain.data.split(b"\n"))):
+            return [_in_file(row, plain) for row in rows]
+    return []
 
 
-def _place_in_file(plain: PlainText, place: int) -> int:
-    return int(plain.lines(np.array([place + 1]))[0]) - 1
+def _in_file(row: _Row, plain: PlainText) -> _Row:
+    """Return a row of a text in a wrapper with its place, and its header's, in the file."""
+    place, *lines = (plain.lines(np.array([row.place, *row.head.lines]) + 1) - 1).tolist()
+    return replace(row, place=place, head=replace(row.head, lines=frozenset(lines)))
 
 
-def _rows(lines: list[bytes], place_of: Callable[[int], int]) -> Iterator[_Row]:
+def _rows(lines: list[bytes]) -> Iterator[_Row]:
     """Yield rows of tables of MemStats."""
     head: _Head | None = None
     for place, line in enumerate(lines):
         if head is not None and _is_rule(line):
-            head = replace(head, lines=head.lines | {place_of(place)})
+            head = replace(head, lines=head.lines | {place})
             continue
-        found = _head_of(line, place_of(place))
+        found = _head_of(line, place)
         if found is not None:
             below = lines[place + 1] if place + 1 < len(lines) else b""
             head = found if found.separator != "|" or _is_rule(below) else None
         elif head is not None:
-            row = None if len(line) > MAX_LINE else _row_of(line, place_of(place), head)
+            row = None if len(line) > MAX_LINE else _row_of(line, place, head)
             head = None if row is None else row.head
             if row is not None:
                 yield row

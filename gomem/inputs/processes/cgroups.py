@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from gomem.inputs.processes.row import rounded_size
-from gomem.inputs.resemblance import Resemblance
-from gomem.text import Quoted, Text, joined, text
+from gomem.inputs.processes.row import bytes_of
+from gomem.inputs.resemblance import Resemblance, quoted
+from gomem.text import Text, joined, text
 
 NAMED = 3  # cgroups
 _CGTOP = re.compile(
@@ -52,8 +52,8 @@ def table_of_cgtop(head: bytes, _: str) -> Resemblance | None:
     ]
     if not leaves:
         return None
-    leaves.sort(key=lambda name: -_bytes(groups[name]))
-    said = (text("{} has {}", _quoted(name), _quoted(groups[name])) for name in leaves[:NAMED])
+    leaves.sort(key=lambda name: -bytes_of(groups[name]))
+    said = (text("{} has {}", quoted(name), quoted(groups[name])) for name in leaves[:NAMED])
     what = text("what systemd-cgtop printed: {}", joined(", ", said))
     return Resemblance(what, _ASK_CGTOP, is_evidence=True)
 
@@ -66,17 +66,8 @@ def task_of_nomad(head: bytes, _: str) -> Resemblance | None:
     stats = _STATS.search(head)
     parts = Text()
     if stats is not None:
-        parts = text(", {} of it RSS, {} cache", _quoted(stats["rss"]), _quoted(stats["cache"]))
+        parts = text(", {} of it RSS, {} cache", quoted(stats["rss"]), quoted(stats["cache"]))
     killed = "; it was killed for want of memory (OOM Killed)" * bool(_KILLED.search(head))
     words = "what Nomad says of a task: it uses {} of {}{}{}"
-    what = text(words, _quoted(task["used"]), _quoted(task["limit"]), parts, killed)
+    what = text(words, quoted(task["used"]), quoted(task["limit"]), parts, killed)
     return Resemblance(what, _ASK_CAPTURE if stats else _ASK_NOMAD, is_evidence=True)
-
-
-def _bytes(size: bytes) -> int:
-    read = rounded_size(size)
-    return 0 if read is None else read.bytes
-
-
-def _quoted(said: bytes) -> Quoted:
-    return Quoted(said.decode("utf-8", "replace"))

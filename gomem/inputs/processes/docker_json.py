@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gomem.inputs.processes.row import ProcessRow, rounded_size
+from gomem.inputs.text_lines import LineNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,7 @@ def rows_of_json(data: bytes, tool: str) -> tuple[ProcessRow, ...]:
 
 
 def _rows(data: bytes, tool: str) -> Iterator[ProcessRow]:
+    lines = LineNumbers(data)
     for found in _OBJECT.finditer(data):
         usage, name = _USAGE.search(found[0]), _NAME.search(found[0])
         if usage is None:
@@ -39,5 +41,5 @@ def _rows(data: bytes, tool: str) -> Iterator[ProcessRow]:
             name[1].decode("utf-8", "backslashreplace") if name else "container",
             working_set=used,
             limit_bytes=limit.bytes if limit and limit.bytes else None,
-            line=data.count(b"\n", 0, found.start()) + 1,
+            line=lines.at(found.start()),
         )

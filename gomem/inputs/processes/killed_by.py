@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.resemblance import Resemblance, quoted
+from gomem.inputs.text_lines import decoded
 from gomem.text import Program, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
@@ -52,16 +53,12 @@ def killed_by_a_daemon(head: bytes, _: str) -> Resemblance | None:
 
 def _said(head: bytes) -> Iterator[Text]:
     for kill in dict.fromkeys(_EARLYOOM.findall(head)):
-        pid, name, size = (part.decode("utf-8", "replace") for part in kill)
+        pid, name, size = map(decoded, kill)
         yield text("earlyoom ended {} (PID {}) at {} RSS", Program(name), pid, Quoted(size))
     for kill in dict.fromkeys(_OOMD.findall(head)):
-        yield text("systemd-oomd ended {}: {}", *map(_quoted, kill))
+        yield text("systemd-oomd ended {}: {}", *map(quoted, kill))
     peaks = dict(_PEAK.findall(head))
     for unit in dict.fromkeys(_UNIT.findall(head)):
         words = "the OOM killer ended {}{}"
-        peak = text(", whose cgroup had {} at most", _quoted(peaks.get(unit, b"")))
-        yield text(words, _quoted(unit), peak * (unit in peaks))
-
-
-def _quoted(said: bytes) -> Quoted:
-    return Quoted(said.decode("utf-8", "replace"))
+        peak = text(", whose cgroup had {} at most", quoted(peaks.get(unit, b"")))
+        yield text(words, quoted(unit), peak * (unit in peaks))

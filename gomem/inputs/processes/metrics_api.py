@@ -9,9 +9,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from gomem.inputs.processes.row import ProcessRow, rounded_size
+from gomem.inputs.text_lines import LineNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,13 +38,15 @@ def rows_of_metrics_api(data: bytes) -> tuple[ProcessRow, ...]:
 
 
 def _rows(data: bytes) -> Iterator[ProcessRow]:
+    lines = LineNumbers(data)
     pods = [(found.start(), found[1]) for found in _POD.finditer(data)]
+    begins = [begin for begin, _ in pods]
     for found in _USAGE.finditer(data):
         memory, name = _MEMORY.search(found["usage"]), found[1] or found[3]
         size = None if memory is None else rounded_size(memory[1])
         if size is None or name is None:
             continue
-        pod = next((pod for start, pod in reversed(pods) if start < found.start()), b"")
+        above = bisect_left(begins, found.start())
+        pod = pods[above - 1][1] if above else b""
         whole = b"/".join(filter(None, (pod, name))).decode("utf-8", "backslashreplace")
-        line = data.count(b"\n", 0, found.start()) + 1
-        yield ProcessRow(METRICS_API, whole, working_set=size, line=line)
+        yield ProcessRow(METRICS_API, whole, working_set=size, line=lines.at(found.start()))

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gomem.inputs.processes.row import ProcessRow, rounded_size
+from gomem.inputs.text_lines import LineNumbers
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def rows_of_monit(data: bytes) -> tuple[ProcessRow, ...]:
 
 
 def _rows(data: bytes) -> Iterator[ProcessRow]:
+    lines = LineNumbers(data)
     blocks = list(_BLOCK.finditer(data))
     ends = [*(block.start() for block in blocks), len(data)][1:]
     for block, end in zip(blocks, ends, strict=True):
@@ -46,6 +48,6 @@ def _rows(data: bytes) -> Iterator[ProcessRow]:
         rss = rounded_size(size, bare=KIB if memory["kib"] else 1)
         pid = _PID.search(data, block.end(), end)
         name = block[1].decode("utf-8", "backslashreplace")
-        line = data.count(b"\n", 0, memory.start()) + 1
+        line = lines.at(memory.start())
         if rss is not None:
             yield ProcessRow(MONIT, name, pid=int(pid[1]) if pid else None, rss=rss, line=line)

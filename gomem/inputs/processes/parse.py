@@ -115,8 +115,7 @@ def looks_like_processes(data: bytes) -> bool:
 
 def _blocks(data: bytes) -> tuple[ProcessRow, ...]:
     """Return processes or containers that are no rows of a table."""
-    by_docker = rows_of_json(data, DOCKER_STATS)
-    return rows_of_monit(data) or by_docker or rows_of_metrics_api(data)
+    return rows_of_monit(data) or rows_of_json(data, DOCKER_STATS) or rows_of_metrics_api(data)
 
 
 def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:

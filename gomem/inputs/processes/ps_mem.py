@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 
-from gomem.inputs.processes.row import rounded_size
-from gomem.inputs.resemblance import Resemblance
-from gomem.text import Program, Quoted, joined, text
+from gomem.inputs.processes.row import bytes_of
+from gomem.inputs.resemblance import Resemblance, quoted
+from gomem.inputs.text_lines import decoded
+from gomem.text import Program, joined, text
 
 NAMED = 3  # programs
 _SIZE = rb"(\d{1,6}\.\d [KMGT]iB)"
@@ -33,21 +34,12 @@ _ASK = (
 
 def table_of_ps_mem(head: bytes, _: str) -> Resemblance | None:
     """Describe the largest programs of a table of ps_mem."""
-    rows = [tuple(map(_decoded, row)) for row in _ROW.findall(head)]
+    rows = _ROW.findall(head)
     if not rows:
         return None
-    rows.sort(key=lambda row: -_bytes(row[2]))
+    rows.sort(key=lambda row: -bytes_of(row[2]))
     said = (
-        text("{} has {}, {} of it private", Program(name), Quoted(used), Quoted(private))
+        text("{} has {}, {} of it private", Program(decoded(name)), quoted(used), quoted(private))
         for private, _, used, name in rows[:NAMED]
     )
     return Resemblance(text("ps_mem's table: {}", joined(", ", said)), _ASK, is_evidence=True)
-
-
-def _bytes(size: str) -> int:
-    read = rounded_size(size.encode("ascii"))
-    return 0 if read is None else read.bytes
-
-
-def _decoded(said: bytes) -> str:
-    return said.decode("utf-8", "replace")

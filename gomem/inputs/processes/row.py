@@ -49,6 +49,12 @@ def rounded_size(text: bytes, *, bare: int = 1) -> Rounded | None:
     return Rounded(value, max(1, each // 10**digits)) if value <= ADDRESS_SPACE_BYTES else None
 
 
+def bytes_of(text: bytes) -> int:
+    """Return a printed size in bytes; 0 if it is not one."""
+    size = rounded_size(text)
+    return 0 if size is None else size.bytes
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessRow:
     """A process or container at one time; None for values that the tool does not print."""

@@ -11,6 +11,7 @@ Quirks        Pages of a mapping are the sum of its N0, N1 …; `mapped` is left
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from gomem.inputs.resemblance import Resemblance
 from gomem.text import Bytes, Count, joined, text
@@ -34,7 +35,7 @@ def pages_by_node(head: bytes, _: str) -> Resemblance | None:
     rows = list(_ROW.finditer(head))
     if len(rows) < MIN_ROWS:
         return None
-    nodes: dict[int, int] = {}
+    nodes: Counter[int] = Counter()
     anonymous = 0
     for row in rows:
         rest = row["rest"]
@@ -43,7 +44,7 @@ def pages_by_node(head: bytes, _: str) -> Resemblance | None:
         if _HUGE.search(rest):
             continue
         for node, pages in _NODE.findall(rest):
-            nodes[int(node)] = nodes.get(int(node), 0) + int(pages) * each
+            nodes[int(node)] += int(pages) * each
         anon = _ANON.search(rest)
         anonymous += int(anon[1]) * each if anon else 0
     whole = sum(nodes.values())

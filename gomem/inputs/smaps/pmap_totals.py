@@ -59,7 +59,9 @@ def totals_of_pmap(head: bytes, _: str) -> Resemblance | None:
     if not found:
         return None
     order = sorted(found, key=[RSS, PRIVATE, SPACE, DIRTY, SHARED].index)
-    said = (text("{} of {}", _moved(found[name]), name) for name in order if any(found[name]))
+    said = (
+        text("{} of {}", first_and_last(found[name]), name) for name in order if any(found[name])
+    )
     what = text("pmap's sums without its mappings: {}", joined(", ", said))
     return Resemblance(what, _ASK_SMAPS if RSS in found else _ASK_RSS, is_evidence=True)
 
@@ -78,6 +80,7 @@ def _totals(head: bytes) -> Iterator[tuple[str, int]]:
             yield from ((name, int(size) * KIB) for size in _NUMBER.findall(asked["sizes"]))
 
 
-def _moved(sizes: list[int]) -> Text:
+def first_and_last(sizes: list[int]) -> Text:
+    """Name the first and the last of several sizes; one, if they are equal."""
     first, last = Bytes(sizes[0]), Bytes(sizes[-1])
     return text("{}", first) if sizes[0] == sizes[-1] else text("{} to {}", first, last)

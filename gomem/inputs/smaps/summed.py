@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from gomem.inputs.resemblance import Resemblance
-from gomem.text import Bytes, Text, joined, text
+from gomem.inputs.smaps.pmap_totals import first_and_last
+from gomem.text import joined, text
 from gomem.units import KIB
 
 _FIELDS = rb"(?P<field>Rss|Pss|Private_Dirty|Private_Clean|Anonymous|Swap|LazyFree|Size)"
@@ -33,11 +34,6 @@ def sums_of_smaps(head: bytes, _: str) -> Resemblance | None:
         found.setdefault(summed["field"].decode("ascii"), []).extend(sizes)
     if not found:
         return None
-    said = (text("{} of {}", _moved(sizes), field) for field, sizes in found.items())
+    said = (text("{} of {}", first_and_last(sizes), field) for field, sizes in found.items())
     what = text("a sum over smaps, which counts in kB: {}", joined(", ", said))
     return Resemblance(what, _ASK, is_evidence=True)
-
-
-def _moved(sizes: list[int]) -> Text:
-    first, last = Bytes(sizes[0]), Bytes(sizes[-1])
-    return text("{}", first) if sizes[0] == sizes[-1] else text("{} to {}", first, last)

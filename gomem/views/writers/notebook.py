@@ -142,10 +142,7 @@ def execute_notebook(
     )
     env = _environment(sockets) | ({REDACTED: "1"} if redact else {})
     try:
-        try:
-            _in_a_thread(client.async_execute(cwd=str(folder), env=env, cleanup_kc=True))
-        finally:  # it is left behind if the clean-up itself is cancelled
-            atexit.unregister(client._cleanup_kernel)  # noqa: SLF001 - nothing else names it
+        _in_a_thread(client.async_execute(cwd=str(folder), env=env, cleanup_kc=True))
     except nbclient.exceptions.CellExecutionError as error:
         is_ours = error.ename in {"CaptureError", "FormatError"}
         said = error.evalue if is_ours else f"{error.ename}: {error.evalue}"
@@ -153,6 +150,8 @@ def execute_notebook(
     except nbclient.exceptions.CellTimeoutError as error:
         words = f"a cell took longer than {cell_limit_seconds} s"
         raise CaptureError(text("the notebook stopped: {}", words)) from error
+    finally:  # it is left behind if the clean-up itself is cancelled
+        atexit.unregister(client._cleanup_kernel)  # noqa: SLF001 - nothing else names it
     return nbformat.writes(node) + "\n"
 
 
@@ -162,7 +161,7 @@ def _in_a_thread(work: Coroutine[Any, Any, Any]) -> None:
     In the main thread, nbclient would handle Ctrl-C itself, and fail at it.
     """
     loop = asyncio.new_event_loop()
-    with ThreadPoolExecutor(1) as pool, closing(loop):
+    with closing(loop), ThreadPoolExecutor(1) as pool:
         pool.submit(loop.run_forever)
         running = asyncio.run_coroutine_threadsafe(work, loop)
         try:
@@ -171,7 +170,6 @@ def _in_a_thread(work: Coroutine[Any, Any, Any]) -> None:
             running.cancel()
             asyncio.run_coroutine_threadsafe(_all_tasks_ended(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
-            pool.shutdown()
 
 
 async def _all_tasks_ended() -> None:

@@ -193,7 +193,7 @@ class _Writer:
             break_on_hyphens=False,
         )
         for line in lines:
-            self._console.print(Text(readable(line), style=style or ""), overflow="fold")
+            self._console.print(Text(_with_plain_spaces(line), style=style or ""), overflow="fold")
 
 
 def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
@@ -228,4 +228,8 @@ def _cell(cell: Cell, style: str = "") -> Text:
 
 def readable(text: str) -> str:
     """Remove control characters, which could steer the terminal; narrow spaces become plain."""
-    return printable(text.replace("\u202f", " ").replace("\u00a0", " "))
+    return printable(_with_plain_spaces(text))
+
+
+def _with_plain_spaces(text: str) -> str:
+    return text.replace("\u202f", " ").replace("\u00a0", " ")
