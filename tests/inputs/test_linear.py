@@ -11,6 +11,7 @@ import pytest
 
 from gomem.errors import FormatError
 from gomem.inputs.kinds import kind_of
+from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.read import read_artefact
 from gomem.sources.artefact import open_source
 from tests.builders import FIXTURES
@@ -61,7 +62,22 @@ BY_MONIT = (
     + 4 * b"  port response time   0.001s to localhost:80 type TCP/IP\n"
     + b"\n"
 )
+IN_WORDS = b"09:00 Alloc = %d MiB Sys = 20 MiB NumGC = %d\n"
 BY_API = b'{"metadata":{"name":"api-%d"},"containers":[{"name":"c%d","usage":{"memory":"99Ki"}}]},'
+
+
+def test_the_lines_of_dumps_in_words_are_counted_once():
+    """
+    Those of a ticket: what else stands in it is looked at.
+    """
+    each = []
+    for dumps in (SHORT, LONG):
+        text = b"".join(IN_WORDS % (number % 90, number) for number in range(dumps))
+        begin = time.process_time()
+        assert set(range(1, dumps + 1)) == lines_in_words(text)
+        each.append(time.process_time() - begin)
+
+    assert each[1] <= TIMES_AS_LONG * each[0] + NOISE_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -74,8 +90,7 @@ BY_API = b'{"metadata":{"name":"api-%d"},"containers":[{"name":"c%d","usage":{"m
 )
 def test_the_lines_above_a_row_are_counted_once(head, row):
     short, long = (
-        head + b"".join(row % (number, number) for number in range(rows))
-        for rows in (SHORT, LONG)
+        head + b"".join(row % (number, number) for number in range(rows)) for rows in (SHORT, LONG)
     )
     assert kind_of(short, "rows.txt").name == kind_of(long, "rows.txt").name == "processes"
 

@@ -38,7 +38,6 @@ from gomem.inputs.memstats.grouped import (
     ANYBODYS,
     LEAST_SYS_BYTES,
     MIN_FIELDS,
-    NEWLINE,
     SIZES,
     Field,
     dumps_of,
@@ -48,6 +47,7 @@ from gomem.inputs.memstats.grouped import (
     whole_dumps,
 )
 from gomem.inputs.memstats.plain_words import plain_words
+from gomem.inputs.text_lines import LineNumbers
 from gomem.sources.times import parse_time
 from gomem.units import GIB, KIB, MIB, TIB
 
@@ -119,10 +119,9 @@ def lines_in_words(data: bytes) -> set[int]:
     if not _may_have_dumps(data):
         return set()
     text = plain_words(data)
-    found: set[int] = set()
-    for fields in filter(is_dump, dumps_of(list(_fields(text)))):
-        found.update(text.count(NEWLINE, 0, size.start) + 1 for size in fields)
-    return found | heads_of_tables(data)
+    lines = LineNumbers(text)
+    dumps = filter(is_dump, dumps_of(list(_fields(text))))
+    return {lines.at(size.start) for fields in dumps for size in fields} | heads_of_tables(data)
 
 
 def _may_have_dumps(data: bytes) -> bool:
@@ -160,18 +159,18 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
     plain = plain_words(data)
     damage: list[Damage] = []
     dumps: list[WordsDump] = []
-    line = counted = ended = 0
+    lines, ended = LineNumbers(plain), 0
     apart = rows_apart(data)
     for fields in whole_dumps(list(dumps_of(list(_fields(plain)))), plain, source, damage):
         start, end = fields[0].start, fields[-1].end
-        line += plain.count(b"\n", counted, start)
-        counted, place = start, f"line {line + 1}"
+        line = lines.at(start)
+        place = f"line {line}"
         dump = WordsDump({size.name: size.value for size in fields}, place)
         dump.steps = {size.name: size.step for size in fields if size.step > 1}
         beside = lines_of(plain, start, end)
         dump.rss = _rss_beside(beside, fields)
         dump.goroutines = _only(GOROUTINES, _with_next_line(plain, start, end))
-        dump.begins = line + 1 in apart
+        dump.begins = line in apart
         dump.time = _time_before(plain[max(ended, start - 2000) : start])
         ended = end
         if _is_in_no_unit(fields):
