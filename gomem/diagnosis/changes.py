@@ -171,8 +171,7 @@ def change_words(
     continues, `peak` the maximum in between.
     """
     change = last.total_bytes - first.total_bytes
-    level = max(first.total_bytes, last.total_bytes)
-    if abs(change) < max(MIN_BYTES, MIN_SHARE * level):
+    if is_stable(first, last):
         within = _within(first, last, parts, moments)
         name, now = QUANTITY_NAMES[quantity], Bytes(last.total_bytes)
         if before == IN_BASELINE:
@@ -194,6 +193,12 @@ def change_words(
     return text(
         "{}{}{}{}", from_to, meanwhile, peak, _reason(first, last, parts, moments)
     ).sentence()
+
+
+def is_stable(first: Snapshot, last: Snapshot) -> bool:
+    """Whether the total changed too little to be called growth or a fall."""
+    level = max(first.total_bytes, last.total_bytes)
+    return abs(last.total_bytes - first.total_bytes) < max(MIN_BYTES, MIN_SHARE * level)
 
 
 def _reason(

@@ -14,7 +14,7 @@ from gomem.analysis.memory.ledger_change import MIN_BYTES
 from gomem.analysis.memory.readings import ALL
 from gomem.causes.goroutines import where_words
 from gomem.causes.sites import changed_sites, share_words
-from gomem.diagnosis.changes import change_words
+from gomem.diagnosis.changes import change_words, is_stable
 from gomem.diagnosis.part_words import level_words, part_name
 from gomem.text import Bytes, Count, MomentName, Rate, Seconds, Text, text
 from gomem.units import MIB
@@ -147,6 +147,12 @@ def whole_words(account: Account, case: Case) -> Text:
         meanwhile=_within(account) + _still(whole_rise(account), account) * has_moved,
         peak=_peak(account, case.thresholds.peak_ratio),
     )
+
+
+def moves(account: Account, case: Case) -> bool:
+    """Whether the total changed from first to last snapshot, or peaked in between."""
+    peak = _peak(account, case.thresholds.peak_ratio)
+    return bool(peak) or not is_stable(account.first, account.last)
 
 
 def _peak(account: Account, ratio: float) -> Text:

@@ -30,7 +30,7 @@ from gomem.diagnosis.listed_memory import (
     report_words,
     shared_words,
 )
-from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
+from gomem.diagnosis.observations import MIN_READINGS, moves, whole_rise, whole_words
 from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
     earlier_processes_words,
@@ -166,7 +166,7 @@ def _first(
 ) -> str:
     """Choose the headline: a warning, a large current note, the change, or the contents.
 
-    If no file gives the size of the process, a current note comes first.
+    If no file gives the size of the process, or if the size was stable, a current note comes first.
     """
     is_warned = severity is not None and severity >= Severity.WARNING
     scale, least = diagnosis.scale, diagnosis.thresholds.large_rss_fraction
@@ -174,7 +174,17 @@ def _first(
         return "found"
     if named is not None and (is_warned or (named.now and scale.share(named) >= least)):
         return "found"
-    return "moved" if severity is not None and said["moved"] else "where"
+    if severity is None or not said["moved"]:
+        return "where"
+    return "found" if named is not None and named.now and _is_stable(diagnosis) else "moved"
+
+
+def _is_stable(diagnosis: Diagnosis) -> bool:
+    """Whether the capture, without a baseline, shows about the same total at every snapshot."""
+    account = diagnosis.facts.account
+    if diagnosis.baseline is not None or account is None or not account.snapshots[1:]:
+        return False
+    return not moves(account, diagnosis.case)
 
 
 def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:

@@ -412,3 +412,10 @@ def test_without_a_size_of_the_process_a_note_that_holds_is_the_headline(tmp_pat
     assert verdict.headline.startswith("Goroutine leak: ")
     assert ["main.(*hub).stream", "main.open"] == values_of(verdict.headline, Function)
     assert verdict.where.startswith("The heap profile has ")
+
+
+def test_a_note_that_holds_comes_before_a_total_that_was_stable():
+    found = diagnosed(FIXTURES / "laboratory/captures/kvd-g.tar.gz").verdict
+    assert (found.code, found.severity) == ("long-pauses", Severity.INFO)
+    assert found.headline.startswith("Long GC pauses: up to 21 ms")
+    assert found.moved.startswith("RSS was stable at 550 MiB")
