@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.series.shapes import MOVES
 from gomem.causes.commands import TAKE_GC_LOG
 from gomem.causes.evidence import known
 from gomem.causes.finding import Lack
-from gomem.text import Count, MomentName, Seconds, Share, Text, text
+from gomem.facts.settings import ASSUMED, text_of
+from gomem.inputs.environ.parse import GOGC
+from gomem.text import Command, Count, MomentName, Seconds, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.counters import CollectorCounters
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from gomem.causes.finding import Evidence
     from gomem.facts.callers import CollectorCpu
     from gomem.facts.collector import CollectorFacts
+    from gomem.facts.settings import Setting
 
 CLOCK_SECONDS = 0.001  # the resolution of the log's clock
 
@@ -34,6 +39,19 @@ def cpu_profile_evidence(taken: CollectorCpu) -> tuple[Evidence, ...]:
         *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
         *known(taken.path, "s", {"CPU used": taken.used_seconds}),
     )
+
+
+def scaled_gogc(gogc: Setting | None, factor: float) -> tuple[Text, Command]:
+    """Return the present GOGC in words, and the command that sets `factor` times as much.
+
+    Without a known GOGC, or with GOGC off, both are based on the default.
+    """
+    value = math.inf if gogc is None or gogc.known_by == ASSUMED else gogc.value
+    if gogc is None or isinstance(value, str) or math.isinf(value):
+        now, value = text("{} by default", text_of(GOGC, DEFAULT_GOGC)), DEFAULT_GOGC
+    else:
+        now = text("now {}{}", "about " if gogc.is_inferred else "", gogc.text)
+    return now, Command(f"{GOGC}={text_of(GOGC, factor * value)}")
 
 
 def every(interval_seconds: float | None) -> Text:

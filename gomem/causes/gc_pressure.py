@@ -23,6 +23,7 @@ from gomem.causes.collecting import (
     cpu_profile_evidence,
     every,
     marking_words,
+    scaled_gogc,
     too_few_collections,
 )
 from gomem.causes.commands import PPROF, sentences, top_of_last
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
+    from gomem.facts.settings import Setting
 
 PACER = "pacer"
 
@@ -76,12 +78,15 @@ _TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
 _LESS = "Allocate less at the top sites"
 
 
-def _more_room(room_bytes: float = 0.0, *, with_limit: bool = True) -> Text:
-    """Advise a larger GOGC: doubling the room halves the number of collections."""
-    bound = ", bounded by GOMEMLIMIT" if with_limit else ""
-    halves = text(" ({} more heap halves the number of GCs)", Bytes(room_bytes))
-    more = halves if room_bytes > 0 else Text()
-    return text("Or give the GC more room{}{}: {}.", bound, more, Command("GOGC=200"))
+def _more_room(
+    gogc: Setting | None = None, room_bytes: float = 0.0, *, with_limit: bool = True
+) -> Text:
+    """Advise twice the GOGC: doubling the room halves the number of collections."""
+    now, doubled = scaled_gogc(gogc, 2)
+    costs = text(" and {} more heap", Bytes(room_bytes)) if room_bytes > 0 else ""
+    bound = ". If the heap must stay below a size, set GOMEMLIMIT too" if with_limit else ""
+    words = "Or double GOGC ({}) for about half as many GCs{}: {}{}."
+    return text(words, now, costs, doubled, bound)
 
 
 CAUSE = Cause(
@@ -251,7 +256,7 @@ def _room(log: CollectorFacts, case: Case) -> tuple[Text, tuple[Evidence, ...]]:
 
 
 def _room_for(case: Case, room_bytes: float = 0.0) -> Text:
-    return _more_room(room_bytes, with_limit=limit_exists(case))
+    return _more_room(case.facts.settings.gogc, room_bytes, with_limit=limit_exists(case))
 
 
 def _small_room(share: float | None, case: Case) -> Text:

@@ -10,7 +10,6 @@ Headroom that stays idle because the program does not need it belongs to idle-he
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,21 +17,20 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.causes.cause import Cause
+from gomem.causes.collecting import scaled_gogc
 from gomem.causes.commands import sentences, with_files
 from gomem.causes.evidence import COMPUTED, heap_evidence, known, of_rss, rss_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.memory_limit import limit_decides, limit_exists
 from gomem.facts.moment import LIVE
-from gomem.facts.settings import ASSUMED
 from gomem.releases import Fact
-from gomem.text import Bytes, Command, Text, text
+from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts
-    from gomem.facts.settings import Setting
 
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
@@ -47,7 +45,6 @@ def find(case: Case) -> list[Finding]:
 
 
 _HALVE = "Halve GOGC ({}) for half the headroom and about twice as many GCs: {}."
-_BY_DEFAULT = text(_HALVE, "100 by default", Command("GOGC=50"))
 _LIMIT = "If a limit must hold, set GOMEMLIMIT and leave GOGC alone."
 _WHAT_IF = "See what a lower GOGC would cost in CPU: {}."
 CAUSE = Cause(
@@ -55,7 +52,7 @@ CAUSE = Cause(
     mechanism="GOGC sets how far the heap can grow beyond the live heap before the next "
     "collection: at 100, the default, to twice the live heap. The headroom above the live heap is "
     "free memory, or objects allocated since the last GC, mostly garbage.",
-    remedy=sentences(_BY_DEFAULT, _LIMIT),
+    remedy=sentences(text(_HALVE, *scaled_gogc(None, 0.5)), _LIMIT),
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
     bears_on=("what-if",),
     rule=find,
@@ -65,16 +62,8 @@ CAUSE = Cause(
 
 
 def _remedy(case: Case) -> Text:
-    return sentences(_halved(case.facts.settings.gogc), _LIMIT if limit_exists(case) else "")
-
-
-def _halved(gogc: Setting) -> Text:
-    """Advise half of the known GOGC; without a known GOGC, half of the default."""
-    value = gogc.value
-    if gogc.known_by == ASSUMED or isinstance(value, str) or math.isinf(value):
-        return _BY_DEFAULT
-    now = text("now {}{}", "about " if gogc.is_inferred else "", gogc.text)
-    return text(_HALVE, now, Command(f"GOGC={round(50 * value)}"))
+    halved = text(_HALVE, *scaled_gogc(case.facts.settings.gogc, 0.5))
+    return sentences(halved, _LIMIT if limit_exists(case) else "")
 
 
 def _by_log(case: Case) -> Finding | None:

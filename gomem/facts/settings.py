@@ -19,7 +19,7 @@ from gomem.analysis.collector.gogc import goals_allow
 from gomem.analysis.collector.gogc_bounds import GogcBounds, gogc_bounds
 from gomem.analysis.collector.steps import pieces_of
 from gomem.analysis.collector.triggers import STATED
-from gomem.analysis.memory.live_heap import of_last_process
+from gomem.analysis.memory.live_heap import DEFAULT_GOGC, of_last_process
 from gomem.capture.manifest import MANIFEST
 from gomem.facts.live_heap import stats_of
 from gomem.facts.moment import GOGC as GOGC_METRIC
@@ -53,7 +53,6 @@ NONE = "none"
 # Fields of MemStats before and after NextGC: if all are there, so would NextGC be.
 BESIDE_GOAL = ["HeapReleased", "GCSys", "OtherSys", "PauseTotalNs", "NumGC"]
 GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1 for off
-DEFAULT_GOGC = 1.0
 
 
 @dataclass(frozen=True)

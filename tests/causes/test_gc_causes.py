@@ -20,8 +20,9 @@ from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.facts.callers import Caller, CollectorCpu
 from gomem.facts.moment import MomentFacts
+from gomem.facts.settings import METRICS, Setting
 from gomem.releases import GoVersion
-from gomem.text import Share
+from gomem.text import Command, Share
 from gomem.units import MIB
 from tests.builders import CAPTURES, FIXTURES, but, case_of, diagnosed
 from tests.gc_logs import captured_facts, facts_of
@@ -69,7 +70,16 @@ def test_frequent_collections_that_cost_are_pressure():
     assert "The GC takes 5 % of the CPU, with a cycle every 10 ms" == finding.title
     rates = [each.value for each in finding.evidence if each.unit == "B/s"]
     assert pytest.approx([900 * MIB], rel=0.01) == rates
-    assert "(10 MiB more heap halves the number of GCs)" in finding.next_step
+    assert "half as many GCs and 10 MiB more heap: GOGC=200" in finding.next_step
+
+
+def test_the_gogc_that_the_capture_has_is_doubled():
+    case = answers(*every(0.010, background=0.8))
+    settings = replace(case.facts.settings, gogc=Setting("GOGC", 4.0, METRICS, "metrics.json"))
+    (finding,) = gc_pressure.find(but(case, settings=settings))
+
+    assert "Or double GOGC (now 400)" in finding.next_step
+    assert "GOGC=800" in [part.value for part in finding.next_step.of(Command)]
 
 
 def every_cpu(seconds, milliseconds):
@@ -137,8 +147,8 @@ def thin(case):
 def test_a_memory_limit_is_advised_only_where_the_release_has_one(log, advises):
     (finding,) = gc_pressure.find(diagnosed(FIXTURES / log).case)
 
-    assert "Or give the GC more room" in finding.next_step
-    assert advises == (", bounded by GOMEMLIMIT" in finding.next_step)
+    assert "Or double GOGC" in finding.next_step
+    assert advises == ("set GOMEMLIMIT too" in finding.next_step)
 
 
 def test_what_was_seen_too_little_of_is_said():
