@@ -20,6 +20,8 @@ from gomem.comparison.quantities import Quantity, capital, quantities
 from gomem.comparison.samples import (
     BENCHMARK,
     BETTER,
+    CHANGED,
+    CLAIMS,
     NO_CLAIM,
     NOTHING_MEASURED,
     SAME,
@@ -38,7 +40,7 @@ from gomem.statistics.rank_tests import (
     NO_WORSE,
     most_by_chance,
 )
-from gomem.text import Text, text
+from gomem.text import Count, Text, joined, text
 from gomem.units import format_fraction, format_relative
 
 if TYPE_CHECKING:
@@ -139,31 +141,40 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
     measured = metrics[metrics["layer"] == BENCHMARK]
     if measured.empty:
         return None
-    counts = measured["verdict"].value_counts()
-    claims = [
-        f"{counts[verdict]} {'is' if counts[verdict] == 1 else 'are'} {verdict}"
-        for verdict in (BETTER, WORSE)
-        if verdict in counts
-    ] + ([f"{counts['changed']} changed"] if "changed" in counts else [])
-    rest = [
-        f"{counts[verdict]} {words}"
-        for verdict, words in (
-            (SAME, f"changed by less than {format_fraction(comparison.least_change)}"),
-            (NO_CLAIM, "may be noise"),
-            (TOO_FEW, f"{'has' if counts.get(TOO_FEW) == 1 else 'have'} too few runs"),
-        )
-        if verdict in counts
-    ]
-    noun = "benchmark metric" if len(measured) == 1 else "benchmark metrics"
+    counts = dict(measured["verdict"].value_counts())
     verdicts = [
         verdict
         for verdict in (BETTER, WORSE)
         if verdict in counts and _is_no_chance(measured, verdict)
     ]
-    by_chance = "" if verdicts or not claims else ", no more than expected by chance"
-    sentence = f"Of {len(measured)} {noun}, {', '.join([*claims, *rest])}{by_chance}"
+    is_claimed = any(verdict in counts for verdict in CLAIMS)
+    by_chance = ", no more than expected by chance" if is_claimed and not verdicts else ""
     unsure = [TOO_FEW] if TOO_FEW in counts or by_chance else []
-    return together([*verdicts, *unsure]), text("{}{}.", sentence, _largest(comparison))
+    sentence = text("{}{}{}.", _counted(counts, comparison), by_chance, _largest(comparison))
+    return together([*verdicts, *unsure]), sentence
+
+
+def _counted(counts: dict[str, int], comparison: Comparison) -> Text:
+    """How many benchmark metrics have each verdict."""
+    small = f"changed by less than {format_fraction(comparison.least_change)}"
+    words = {  # of one metric, of several
+        BETTER: ("is better", "are better"),
+        WORSE: ("is worse", "are worse"),
+        CHANGED: ("changed", "changed"),
+        SAME: (small, small),
+        NO_CLAIM: ("shows no significant change", "show no significant change"),
+        TOO_FEW: ("has too few runs", "have too few runs"),
+    }
+    said = [
+        (count, words[verdict][int(count > 1)])
+        for verdict in words
+        if (count := counts.get(verdict))
+    ]
+    (count, first), *others = said
+    whole = str(Count(sum(counts.values()), "benchmark metric"))
+    begin = f"{count} of {whole}" if others else f"All {whole}" if count > 1 else whole
+    *most, last = [f"{begin} {first}", *(f"{count} {rest}" for count, rest in others)]
+    return joined(" and ", (joined(", ", most), last) if most else [last])
 
 
 def _is_no_chance(metrics: pd.DataFrame, verdict: str) -> bool:

@@ -219,7 +219,7 @@ def _moved(
     """Format as `RSS rose from 61.1 MiB to 306 MiB (×5)`."""
     verb = "rose" if row["difference"] > 0 else "fell"
     known = [] if is_unknown(row["change"]) else [format_relative(row["change"], brief=True)]
-    beside = ", ".join(known + ["medians"] * are_medians + ["may be noise"] * is_noisy)
+    beside = ", ".join(known + ["medians"] * are_medians + ["not significant"] * is_noisy)
     return f"{name} {verb} from {values[0]} to {values[1]}{f' ({beside})' if beside else ''}"
 
 
@@ -245,7 +245,7 @@ def _rise(row: dict[str, Any]) -> float:
 
 
 def _of_metric(verdict: str) -> str:
-    """Convert a metric's verdict to a comparison's: a change that may be noise is no change."""
+    """Convert a metric's verdict to a comparison's: an insignificant change is no change."""
     return SAME if verdict == NO_CLAIM else verdict
 
 

@@ -62,6 +62,8 @@ TOLD = ("better", "exact", "layer", "least")  # optional columns of a side
 BENCHMARK = "benchmark"  # the layer of benchmark results
 LAYERS = (BENCHMARK, "memory", "collector", "load", "")
 FAMILY_NOTE = f"p < {ALPHA} uncorrected, but not after Holm correction for {{}} comparisons"
+CANNOT_TELL = f"per side cannot tell small changes from noise; use at least {MIN_VALUES} per side"
+ONE_VALUE_NOTE = f"one value {CANNOT_TELL}"
 TOO_SMALL_NOTE = "the change is beyond noise, but too small to matter"
 INTERVAL_NOTE = (
     f"no 95 % interval of the median: it needs at least {MIN_INTERVAL_VALUES} values per side"
@@ -334,11 +336,7 @@ class _Sample:
         if not all(counts):
             yield f"only on the {'before' if counts[0] else 'after'} side"
         elif not self.can_tell:
-            many = "one value" if counts == (1, 1) else "too few values"
-            yield (
-                f"{many} per side cannot tell small changes from noise; use at least "
-                f"{MIN_VALUES} per side"
-            )
+            yield ONE_VALUE_NOTE if counts == (1, 1) else f"too few values {CANNOT_TELL}"
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
             yield FAMILY_NOTE.format(family)
         elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:

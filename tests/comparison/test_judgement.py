@@ -49,7 +49,9 @@ def test_what_is_decided_stands_before_what_is_not():
     pooled = judged("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3")
 
     assert "better" == pooled.verdict
-    assert pooled.sentence.startswith("Of 19 benchmark metrics, 9 are better, 10 may be noise")
+    assert pooled.sentence.startswith(
+        "9 of 19 benchmark metrics are better and 10 show no significant change"
+    )
     assert "Warning gone: gc-pressure." in pooled.details
     assert any(line.startswith("RSS rose from 48 MiB to 52 MiB") for line in pooled.details)
 
@@ -57,17 +59,17 @@ def test_what_is_decided_stands_before_what_is_not():
 @pytest.mark.parametrize(
     ("before", "after", "verdict", "sentence"),
     [
-        (range(10, 16), range(20, 26), "worse", "1 is worse; the largest change is A-2 sec/op, "),
-        (range(20, 26), range(10, 16), "better", "1 is better; the largest change is A-2 sec/op, "),
-        (range(10, 16), range(10, 16), "same", "1 may be noise."),
-        ([10, 11, 12], [20, 21, 22], "?", "1 has too few runs."),
+        (range(10, 16), range(20, 26), "worse", "is worse; the largest change is A-2 sec/op, "),
+        (range(20, 26), range(10, 16), "better", "is better; the largest change is A-2 sec/op, "),
+        (range(10, 16), range(10, 16), "same", "shows no significant change."),
+        ([10, 11, 12], [20, 21, 22], "?", "has too few runs."),
     ],
 )
 def test_benchmarks_are_counted(before, after, verdict, sentence):
     judgement = compare(bench("A", before), bench("A", after)).judgement
 
     assert verdict == judgement.verdict
-    assert judgement.sentence.startswith(f"Of 1 benchmark metric, {sentence}")
+    assert judgement.sentence.startswith(f"1 benchmark metric {sentence}")
     assert () == judgement.details
 
 
@@ -152,7 +154,7 @@ def test_nothing_in_common_is_no_verdict():
     judgement = compare(bench("A", range(6)), bench("B", range(6))).judgement
 
     assert "?" == judgement.verdict
-    assert "Of 2 benchmark metrics, 2 have too few runs." == judgement.sentence
+    assert "All 2 benchmark metrics have too few runs." == judgement.sentence
 
 
 WARNING, INFO = "warning", "info"
@@ -352,7 +354,7 @@ def test_a_rise_that_may_be_noise_is_said_to_be_that():
     said = compared(("gone", WARNING, "a"), metrics=[level("RSS", 100 << 20, 130 << 20, "~", n=6)])
 
     assert "better" == said.verdict
-    assert "RSS rose from 100 MiB to 130 MiB (+30 %, medians, may be noise)." in said.sentence
+    assert "RSS rose from 100 MiB to 130 MiB (+30 %, medians, not significant)." in said.sentence
 
 
 # Settings, and what cannot be compared

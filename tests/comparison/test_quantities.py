@@ -70,7 +70,7 @@ def test_a_rise_that_may_be_noise_is_a_rise_all_the_same():
     rss = quantity(level("RSS", 100, 130, "~", 3))
 
     assert "same" == rss.verdict
-    assert rss.sentence == "RSS rose from 100 B to 130 B (+30 %, medians, may be noise)."
+    assert rss.sentence == "RSS rose from 100 B to 130 B (+30 %, medians, not significant)."
 
 
 @pytest.mark.parametrize(("after", "has_risen"), [(110, False), (111, True), (50, False)])

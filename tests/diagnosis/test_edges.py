@@ -209,9 +209,9 @@ def test_how_many_metrics_are_shown_to_be_no_worse():
 @pytest.mark.parametrize(
     ("verdicts", "told"),
     [
-        (["same"], ("same", "Of 1 benchmark metric, 1 changed by less than 0.5 %.")),
-        (["~", "~"], ("same", "Of 2 benchmark metrics, 2 may be noise.")),
-        (["changed", "?"], ("?", "Of 2 benchmark metrics, 1 changed, 1 has too few runs")),
+        (["same"], ("same", "1 benchmark metric changed by less than 0.5 %.")),
+        (["~", "~"], ("same", "All 2 benchmark metrics show no significant change.")),
+        (["changed", "?"], ("?", "1 of 2 benchmark metrics changed and 1 has too few runs")),
     ],
 )
 def test_benchmarks_are_counted_by_what_became_of_them(verdicts, told):

@@ -294,7 +294,7 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
 def _notes_section(comparison: Comparison) -> Section | None:
     notes = [note for note in dict.fromkeys(comparison.notes) if not is_unknown(note)]
     read = rows_of(comparison.settings)
-    notes += [text("{}: {}", row["name"], row["source"]) for row in read]
+    notes += [text("source of {}: {}", row["name"], row["source"]) for row in read]
     gist = how_many(len(notes), "note")
     return Section("notes", "Notes", (Notes(tuple(notes)),), gist=gist) if notes else None
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gomem.comparison.samples import INTERVAL_NOTE
+from gomem.comparison.samples import INTERVAL_NOTE, ONE_VALUE_NOTE
 from gomem.comparison.single_values import CUMULATIVE
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
@@ -234,12 +234,14 @@ def _spreads(metrics: pd.DataFrame, side: str) -> list[str]:
 
 
 def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
-    """The levels of one layer (rows of METRICS), with a verdict if each side has several values."""
+    """The levels of one layer (rows of METRICS), with a verdict if each side has several values.
+
+    With one value per side, the page's opening says what that cannot show.
+    """
     if not are_single(metrics):
         return (measured_table(metrics, label), *row_notes(metrics), legend(metrics))
-    unequal = metrics[metrics["difference"].fillna(1) != 0]  # equal pairs need no note
-    caption = text("{}, one value per side", Text(label).capitalised())
-    return (table(caption, LEVELS, metrics), *row_notes(unequal))
+    noted = metrics.assign(note=metrics["note"].replace(ONE_VALUE_NOTE, ""))
+    return (table(Text(label).capitalised(), LEVELS, metrics), *row_notes(noted))
 
 
 def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tuple[Notes, ...]:

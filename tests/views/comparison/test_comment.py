@@ -29,7 +29,7 @@ def test_what_decides_comes_first():
     lines = lines_of(compared)
 
     assert [MARK, "", "**main → a\\|b**", ""] == lines[:4]
-    assert lines[4].startswith("**Worse: Of 1 benchmark metric, 1 is worse")
+    assert lines[4].startswith("**Worse: 1 benchmark metric is worse")
     assert lines.index("**Budgets**") < lines.index("**What changed**")
 
 
@@ -81,7 +81,7 @@ def test_of_several_builds_each_has_a_line():
 
     assert [MARK, "", "**2 builds compared with old**", ""] == lines[:4]
     assert lines[4].startswith("**Worse: Compared with old, x is worse; y shows no change.")
-    assert lines[6].startswith("- x: Of 1 benchmark metric, 1 is worse")
+    assert lines[6].startswith("- x: 1 benchmark metric is worse")
 
 
 def test_the_last_line_says_how_to_get_the_whole_page():

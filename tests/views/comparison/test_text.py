@@ -48,8 +48,8 @@ BenchmarkLookup-2 1000
 EXPECTED = """\
 cpu EPYC → Xeon
 
-✓ better: Of 4 benchmark metrics, 2 are better, 2 have too few runs; the largest
-  change is Handle-2 B/op, \u2212100 %.
+✓ better: 2 of 4 benchmark metrics are better and 2 have too few runs; the
+  largest change is Handle-2 B/op, \u2212100 %.
 \u221228 % sec/op, geometric mean of 2 benchmarks
 1 place could not be read.
 
@@ -81,7 +81,7 @@ note: p is from a Mann-Whitney test, not corrected for multiple comparisons
 Notes
 note: timings also depend on the load of the machine; interleave the runs of the
   two sides to cancel it
-note: cpu: benchmark file
+note: source of cpu: benchmark file
 
 What could not be read
 Missing from the numbers above:
