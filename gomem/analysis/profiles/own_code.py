@@ -21,7 +21,7 @@ import pandas as pd
 from gomem.analysis.profiles.changes import compare_sites, is_exact, measured, unseen_high
 from gomem.analysis.profiles.sizes import sample_sizes
 from gomem.inputs.pprof.calls.filters import matches
-from gomem.inputs.pprof.calls.names import can_be_mended, of_others
+from gomem.inputs.pprof.calls.names import can_be_called, can_be_mended, of_others
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
 from gomem.inputs.schema import Column, build
 from gomem.text import File, Function
@@ -51,7 +51,7 @@ HOLDERS = (
     Column(
         "own_function", "str", "", "The program's own; empty where all is Go's library.", Function
     ),
-    Column("function", "str", "", "Function that called the allocator for most of it.", Function),
+    Column("function", "str", "", "Function that allocated most of it.", Function),
     Column("file", "str", "", "File of the own function's call; empty if unknown.", File),
     Column("line", "Int64", "", "Its line."),
     Column("object_bytes", "Int64", "B", "Size of the objects that most of it is in."),
@@ -203,6 +203,8 @@ class _Owned:
         first_own = _first_line(columns, np.array(own, np.bool_))
         first_outside = _first_line(columns, np.array(outside, np.bool_))
         self._line = np.where(first_own >= 0, first_own, first_outside)
+        public = [can_be_called(name) for name in self._names]
+        self._allocator = _first_line(columns, np.array(public, np.bool_))
 
     def frame(self) -> pd.DataFrame:
         """Return the input of `compare_sites`."""
@@ -214,16 +216,21 @@ class _Owned:
         return measured(self._profile, self._type, names, by_name).frame()
 
     def allocators(self) -> dict[str, tuple[str, str, int | None]]:
-        """Return for each own function its main caller of the allocator, and its own place."""
+        """Return for each own function the function that allocates most for it, and its own place.
+
+        Internal packages of Go's library are passed over: `strings.(*Builder).grow`, not
+        `internal/bytealg.MakeNoZero`.
+        """
         columns = self._profile.columns
         functions = columns.locations.line_function
-        places = {"own": self.names, "leaf": _leaves(columns), "line": self._line}
+        by = np.append(functions, -1)[self._allocator]
+        places = {"own": self.names, "by": by, "line": self._line}
         rows = pd.DataFrame({**places, "value": self._values})
-        sums = rows.groupby(["own", "leaf", "line"], sort=False)["value"].sum()
+        sums = rows.groupby(["own", "by", "line"], sort=False)["value"].sum()
         largest = sums.sort_values(ascending=False, kind="stable").reset_index()
         found: dict[str, tuple[str, str, int | None]] = {}
         for row in largest.drop_duplicates("own").itertuples():
-            function = self._names[row.leaf] if row.leaf >= 0 else ""
+            function = self._names[row.by] if row.by >= 0 else ""
             file = self._files[functions[row.line]] if row.line >= 0 else ""
             number = int(columns.locations.line_number[row.line]) if row.line >= 0 else 0
             found[row.own] = function, file, number or None
@@ -268,16 +275,3 @@ def _first_line(columns: PprofColumns, wanted: NDArray[np.bool_]) -> NDArray[np.
     found = frame < columns.stack_offsets[1:]
     stack = np.append(columns.stack, 0)
     return np.where(found, first[stack[np.where(found, frame, -1)]], -1).astype(np.int64)
-
-
-def _leaves(columns: PprofColumns) -> NDArray[np.int64]:
-    """Return the innermost function of each sample; -1 if unknown."""
-    locations = columns.locations
-    begins = locations.line_offsets[:-1]
-    has = begins < locations.line_offsets[1:]
-    functions = np.append(locations.line_function, -1)
-    innermost = np.where(has, functions[np.where(has, begins, -1)], -1)
-    full = columns.stack_offsets[:-1] < columns.stack_offsets[1:]
-    stack = np.append(columns.stack, 0)
-    leaf = innermost[stack[np.where(full, columns.stack_offsets[:-1], -1)]]
-    return np.where(full, leaf, -1).astype(np.int64)

@@ -251,7 +251,7 @@ FINDINGS = inner(
         *(
             plain(name, "str", "", means, _function(name))
             for name, means in (
-                ("function", "Function that called the allocator, or in which goroutines wait."),
+                ("function", "Function that allocated most of it, or in which goroutines wait."),
                 ("own_function", "The program's own function behind it."),
             )
         ),

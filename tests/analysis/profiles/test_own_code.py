@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from gomem.analysis.profiles.own_code import Stacks, own_code, recursing
+from gomem.analysis.profiles.own_code import Stacks, holders, own_code, recursing
 from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
 from tests.heap_profiles import heap, stack
@@ -27,6 +27,21 @@ def test_what_the_library_allocates_is_its_callers_and_nothing_is_lost():
 def allocating(*names):
     """9000 bytes of one stack, the innermost function first."""
     return heap(stack(*range(1, len(names) + 1)), names=names)
+
+
+def test_who_allocates_for_it_is_a_function_that_a_program_can_call():
+    """
+    internal/bytealg is the library's own; runtime.mapassign says that a map grows.
+    """
+    built = ("internal/bytealg.MakeNoZero", "strings.(*Builder).grow", "main.document")
+    grown = ("internal/runtime/maps.newGroups", "runtime.mapassign_faststr", "main.index")
+    kept = ("example.com/m/internal/tree.New", "main.main")
+
+    for names in (built, grown):
+        (row,) = holders(allocating(*names), sample_type="alloc_space").itertuples()
+        assert (row.own_function, row.function) == (names[2], names[1])
+    (row,) = holders(allocating(*kept), sample_type="alloc_space").itertuples()
+    assert (row.own_function, row.function) == (kept[0], kept[0])
 
 
 def called(profile, pattern):

@@ -132,6 +132,12 @@ def can_be_mended(function: str) -> bool:
     return bool(function) and CGO_STUB not in function and not in_standard_library(function)
 
 
+def can_be_called(function: str) -> bool:
+    """Whether a function is named, and not in an internal package of the standard library."""
+    is_internal = "internal" in package_of(function).split("/")
+    return bool(function) and not (is_internal and in_standard_library(function))
+
+
 def of_others(functions: Sequence[str], files: Sequence[str]) -> frozenset[str]:
     """Return the functions that belong to third-party modules, by the path of their file.
 
