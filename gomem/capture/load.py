@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from itertools import chain, islice
 from os import PathLike
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gomem.capture.capture import Capture
@@ -17,10 +16,10 @@ from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.other_processes import PROCESSES, of_listed_process
 from gomem.capture.pasted import PastedPart, pasted_parts
-from gomem.capture.place import place, place_of_word
+from gomem.capture.place import DURING, are_repeated, place, place_of_word, stem_of
 from gomem.capture.prose import Prose
 from gomem.capture.release import release_of
-from gomem.capture.runs import OtherRun, before_the_last, of_last_run
+from gomem.capture.runs import OtherRun, before_the_last, in_order, of_last_run
 from gomem.capture.watched import watched_in_a_notebook
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
@@ -251,8 +250,8 @@ def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
 def _series(artefacts: list[Artefact]) -> list[Artefact]:
     """Split a file with several readings into snapshots, unless other files have snapshots.
 
-    Otherwise it is unknown which dump belongs to the other files, and the last dump is used.
-    Undated pastes beside a log belong to the end of that log.
+    Otherwise it is unknown which reading belongs to the other files, and the last reading is used.
+    Other files that were taken once, without a clock, belong to the end of the series.
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     many = [file for file in of_moments if file.kind.name in SERIES and _has_several(file)]
@@ -262,16 +261,28 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
     if are_pasted:
         many = [file for file in of_moments if file.kind is many[0].kind]
     beside = [file for file in of_moments if not any(file is series for series in many)]
-    if not all(_is_undated_paste(file) for file in beside):
+    dumps = in_order([_with_time(file, dump) for file in many for dump in file.parsed.dumps])
+    is_log = dumps[-1].time is not None and all(map(_is_undated_paste, beside))
+    if beside and not is_log and not _are_taken_once(beside, many[0]):
         return artefacts
-    dumps = [_with_time(file, dump) for file in many for dump in file.parsed.dumps]
-    end = dumps[-1].time
-    if beside and end is None:
-        return artefacts
-    after = None if end is None else end + timedelta(microseconds=1)
-    undated = [replace(file, time=after) for file in beside]
+    undated = [replace(file, is_of_last=True) for file in beside]
     others = [file for file in artefacts if file.kind.scope != MOMENT_SCOPE]
     return [*others, *dumps, *undated]
+
+
+def _are_taken_once(files: Sequence[Artefact], series: Artefact) -> bool:
+    """Whether files beside a series have no place in it: neither a name, nor a folder, nor a clock.
+
+    They were most likely taken at its end.
+    """
+    folder = PurePosixPath(series.source.name).parent
+    names = [PurePosixPath(file.source.name) for file in files]
+    return (
+        not _is_pasted(series)
+        and all(name.parent == folder and not stem_of(name.name) for name in names)
+        and all(file.exact_time is None for file in files)
+        and not are_repeated([series, *files])
+    )
 
 
 def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
@@ -344,7 +355,10 @@ def _said_once(messages: Sequence[str]) -> list[str]:
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:
-    """Group artefacts into snapshots, sorted by name, and by time as far as known."""
+    """Group artefacts into snapshots, sorted by name, and by time as far as known.
+
+    If words such as `before` and `after` give an order, other names come between them.
+    """
     groups: dict[MomentName, list[Artefact]] = {}
     for artefact in artefacts:
         if artefact.moment:
@@ -352,9 +366,10 @@ def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Mom
     counted = manifest.collections
     moments = [Moment(name, tuple(group), counted.get(name)) for name, group in groups.items()]
     words = {moment.name: place_of_word(moment.name) for moment in moments}
-    in_words = None not in words.values()
+    in_words = len(set(words.values()) - {None}) > 1
+    between = {name: DURING if place is None else place for name, place in words.items()}
     moments.sort(
-        key=lambda moment: (words[moment.name] if in_words else 0, natural_key(moment.name))
+        key=lambda moment: (between[moment.name] if in_words else 0, natural_key(moment.name))
     )
     return {moment.name: moment for moment in _in_time(moments)}
 

@@ -38,6 +38,7 @@ ORDER = (
     {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
     {"after", "later", "late", "last", "end", "final", "now", "new"},
 )
+DURING = 1  # the place of `during`, and of names without a place, in ORDER
 # Numbers, letters, times, or a word and one of these: `2`, `t2`, `b`, `scrape-07`, `before`.
 _IN_ORDER = re.compile(
     rf"(?:[a-z]+-?)?[0-9TZ:.-]*[0-9][0-9TZ:.-]*|(?:[a-z]+-)?[a-z]|{'|'.join(sorted(set().union(*ORDER)))}",
@@ -106,7 +107,7 @@ def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str,
     # the files' names give the time. The same holds for its siblings that are named after a kind,
     # and for two such folders that have files of the same name.
     of_kinds = {folder for folder in by_folder if folder and not stem_of(_parts(folder)[1])}
-    divided = {_parts(folder)[0] for folder in of_kinds if _repeated(by_folder[folder])}
+    divided = {_parts(folder)[0] for folder in of_kinds if are_repeated(by_folder[folder])}
     stems = Counter(
         (_parts(folder)[0], stem)
         for folder in of_kinds
@@ -133,7 +134,7 @@ def _place_folder(
     # Files missing in the manifest belong to the moment of the listed files in the same folder.
     named_times = {artefact.time for artefact in group if artefact.time_source == BY_NAME}
     moments = {artefact.moment for artefact in listed} or {name}
-    if not _repeated([*listed, *group]) and len(named_times) < 2 and len(moments) == 1:
+    if not are_repeated([*listed, *group]) and len(named_times) < 2 and len(moments) == 1:
         return [replace(artefact, moment=min(moments)) for artefact in group]
     by_stem: dict[str, list[Artefact]] = defaultdict(list)
     for artefact in group:
@@ -152,14 +153,14 @@ def _of_one_script(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
     joined = {stem: same for stem, same in by_stem.items() if stamps[stem] is None}
     latest, since = "", LONG_AGO
     for time, stem in sorted((time, stem) for stem, time in stamps.items() if time is not None):
-        if time - since > ONE_SCRIPT or _repeated([*joined[latest], *by_stem[stem]]):
+        if time - since > ONE_SCRIPT or are_repeated([*joined[latest], *by_stem[stem]]):
             latest, since = stem, time
             joined[latest] = []
         joined[latest] = [*joined[latest], *by_stem[stem]]
     return joined
 
 
-def _repeated(group: list[Artefact]) -> bool:
+def are_repeated(group: Sequence[Artefact]) -> bool:
     slots = [_slot(artefact) for artefact in group]
     return len(set(slots)) < len(slots)
 
@@ -170,9 +171,11 @@ def _slot(artefact: Artefact) -> str:
 
 def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
     """Assign artefacts with unhelpful names by time; a new snapshot begins when a kind repeats."""
-    if not _repeated(group):
+    if not are_repeated(group):
         return [replace(artefact, moment=name) for artefact in group]
-    in_time = sorted(group, key=lambda a: (a.time or LONG_AGO, natural_key(a.source.name)))
+    in_time = sorted(
+        group, key=lambda a: (a.is_of_last, a.time or LONG_AGO, natural_key(a.source.name))
+    )
     placed: list[Artefact] = []
     number, seen = 1, set[str]()
     for artefact in in_time:
@@ -199,7 +202,7 @@ def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]
         if place_of_word(short) is None:
             continue
         for long in [stem for stem in joined if stem.startswith(f"{short}-")]:
-            if short in joined and not _repeated([*joined[short], *joined[long]]):
+            if short in joined and not are_repeated([*joined[short], *joined[long]]):
                 joined[short] = [*joined[short], *joined.pop(long)]
     return joined
 
@@ -215,7 +218,7 @@ def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
     if not alone or are_timed or len(named) < 2 or not all(map(_IN_ORDER.fullmatch, named)):
         return by_stem
     last = max(named, key=lambda stem: (place_of_word(stem) or 0, natural_key(stem)))
-    if _repeated([*by_stem[last], *alone]):
+    if are_repeated([*by_stem[last], *alone]):
         return by_stem
     joined = {stem: same for stem, same in by_stem.items() if stem}
     joined[last] = [*by_stem[last], *(replace(artefact, is_of_last=True) for artefact in alone)]

@@ -63,7 +63,7 @@ def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherR
 
     Returns the remaining artefacts, and the earlier runs.
     """
-    readings = _in_order([file for file in artefacts if _stats(file) is not None])
+    readings = in_order([file for file in artefacts if _stats(file) is not None])
     begins = [at for at, pair in enumerate(pairwise(readings), start=1) if _fell(*pair)]
     is_said = any(any(getattr(file.parsed, "begins", ())) for file in readings)
     is_newest_first = len(begins) > 1 and len(begins) == len(readings) - 1 and not is_said
@@ -88,8 +88,8 @@ def _stats(file: Artefact) -> pd.Series | None:
     return None if frame is None or frame.empty or "TotalAlloc" not in frame else frame.iloc[-1]
 
 
-def _in_order(readings: Sequence[Artefact]) -> list[Artefact]:
-    """Sort by times or last collections if all have one; else keep the order."""
+def in_order(readings: Sequence[Artefact]) -> list[Artefact]:
+    """Sort readings by times or last collections if all have one; else keep the order."""
     for time in (lambda file: file.time, _last_gc):
         times = [time(file) for file in readings]
         if all(known is not None for known in times):

@@ -107,7 +107,7 @@ def find(case: Case) -> list[Finding]:
         if not (name == MEMSTATS_WORD and _is_no_go(moments))
         and (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]
-    return [_finding(lacking)] if lacking else []
+    return [_finding(lacking, moments[-1].name)] if lacking else []
 
 
 def _is_no_go(moments: Sequence[MomentFacts]) -> bool:
@@ -136,10 +136,11 @@ _ELSEWHERE = (
 )
 
 
-def _finding(lacking: list[_Missing]) -> Finding:
+def _finding(lacking: list[_Missing], last: str) -> Finding:
+    """Return the finding; the next step is about the last snapshot, if that lacks a file."""
     where = {name for missing in lacking for name in missing.without}
     titles = joined("; ", (missing.title for missing in lacking))
-    steps = joined(" ", (missing.step for missing in lacking))
+    steps = joined(" ", (missing.step for missing in lacking if last in missing.without))
     return CAUSE.finding(
         Severity.INFO,
         titles.capitalised(),

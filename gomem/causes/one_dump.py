@@ -10,6 +10,9 @@ Blocked most goroutines are stuck in a send or a lock, where a healthy goroutine
               goroutine in roundTrip, or one that reads the body. Many a thousand or more wait at
               the same place; the memory they hold decides
 
+Goroutines in a system call or in C occupy a thread each. If those are many at the same place, the
+finding is thread-growth's.
+
 A server's connections wait in Go's own `net/http.(*conn).serve`; they are no leak, whatever their
 number.
 """
@@ -41,7 +44,8 @@ BLOCKED = frozenset(
     | {"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
 )
 # A long wait in these is normal: for a connection, a timer, C.
-PATIENT = frozenset({"IO wait", "sleep", "syscall", "running", "runnable"})
+SYSCALL = "syscall"
+PATIENT = frozenset({"IO wait", "sleep", SYSCALL, "running", "runnable"})
 READ_LOOP, WRITE_LOOP = "net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop"
 IN_USE = ("net/http.(*persistConn).roundTrip;", "net/http.(*bodyEOFSignal).Read;")
 
@@ -59,15 +63,36 @@ class Suspicion:
 
 def suspicion_of(case: Case) -> Suspicion | None:
     """Return the most certain problem in the only dump; None without one, or for several dumps."""
-    dumps = [count for count in case.facts.goroutine_counts if count.frame is not None]
-    if len(dumps) != 1 or case.facts.goroutines.waiting is None:
+    dump = only_dump(case)
+    if dump is None or dump.frame is None or threads_occupied(case):
         return None
-    (dump,) = dumps
-    assert dump.frame is not None
     looks = (_blocked, _waiting, _in_steps, _connections, _many)
     seen = (look(dump, dump.frame, case) for look in looks)
     enough = case.thresholds.most_share * dump.goroutines
     return next((known for known in seen if known is not None and known.there > enough), None)
+
+
+def only_dump(case: Case) -> GoroutineCount | None:
+    """Return the only goroutine count with stacks; None without one, or if there are several."""
+    dumps = [count for count in case.facts.goroutine_counts if count.frame is not None]
+    return dumps[0] if len(dumps) == 1 and case.facts.goroutines.waiting is not None else None
+
+
+def threads_occupied(case: Case) -> int:
+    """Return how many goroutines are in a system call or in C at the place where most are.
+
+    0 without a single dump that shows states, or if they are few. If two snapshots count threads,
+    their growth decides, so the result is 0, too.
+    """
+    dump, waiting = only_dump(case), case.facts.goroutines.waiting
+    if dump is None or dump.frame is None or waiting is None or "state" not in dump.frame:
+        return 0
+    here = (places_of(dump.frame) == waiting.function) & (dump.frame["state"] == SYSCALL)
+    there = int(dump.frame.loc[here.astype(bool), "goroutines"].sum())
+    is_most = there > case.thresholds.most_share * dump.goroutines
+    is_many = is_most and there >= case.thresholds.goroutine_growth
+    is_known = can_be_mended(waiting.function) and case.facts.threads is None
+    return there if is_many and is_known else 0
 
 
 def _blocked(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
-from gomem.causes.commands import TAKE_STACKS, sentences
+from gomem.causes.commands import CAPTURE, TAKE_STACKS, sentences
 from gomem.causes.evidence import known, rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Severity, Site
+from gomem.causes.goroutines import begun_words, where_evidence
 from gomem.causes.missing_call import of_threads
+from gomem.causes.one_dump import only_dump, threads_occupied
 from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
 from gomem.facts.moment import THREADS
@@ -23,6 +25,7 @@ from gomem.inputs.kinds import METRICS_PAGE
 from gomem.text import Bytes, Count, Function, Seconds, Text, text
 
 if TYPE_CHECKING:
+    from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
@@ -31,10 +34,19 @@ STACKS = "thread_stacks"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding, if the number of threads grows to the end."""
-    rise, thresholds = case.facts.threads, case.thresholds
-    if rise is None or not threads_pile_up(case):
-        return []
+    """Return one finding: the number of threads grows to the end, or one dump shows them occupied.
+
+    A single dump shows no trend, so its finding is `possible`.
+    """
+    rise = case.facts.threads
+    if rise is not None and threads_pile_up(case):
+        return [_growing(rise, case)]
+    there = threads_occupied(case)
+    return [_occupied(there, case)] if there else []
+
+
+def _growing(rise: Rise, case: Case) -> Finding:
+    thresholds = case.thresholds
     counted = [m for m in case.facts.of_last_process if m.threads is not None]
     first, last = counted[0], counted[-1]
     callers, size = case.facts.callers.calling_c, _stack_bytes(last)
@@ -48,32 +60,68 @@ def find(case: Case) -> list[Finding]:
         else Text()
     )
     is_likely = rise.readings >= thresholds.growth_readings
-    return [
-        CAUSE.finding(
-            Severity.WARNING,
-            text(
-                "Threads pile up: {} → {}{}{}",
-                Count(round(rise.first)),
-                Count(round(rise.last)),
-                held,
-                who,
-            ),
-            moment=last.name,
-            size=size,
-            evidence=(
-                Evidence(_path(first), "Threads, first", round(rise.first), "count"),
-                Evidence(_path(last), "Threads, last", round(rise.last), "count"),
-                *known(_path(last), "s", {"time watched": watched}),
-                *rss_evidence(last),
-            ),
-            next_step=sentences(CAUSE.remedy, called_by(callers, "C")),
-            confidence="likely" if is_likely else "possible",
-            sites=sites,
-            missing_call=of_threads(case),
-        )
-    ]
+    return CAUSE.finding(
+        Severity.WARNING,
+        text(
+            "Threads pile up: {} → {}{}{}",
+            Count(round(rise.first)),
+            Count(round(rise.last)),
+            held,
+            who,
+        ),
+        moment=last.name,
+        size=size,
+        evidence=(
+            Evidence(_path(first), "Threads, first", round(rise.first), "count"),
+            Evidence(_path(last), "Threads, last", round(rise.last), "count"),
+            *known(_path(last), "s", {"time watched": watched}),
+            *rss_evidence(last),
+        ),
+        next_step=sentences(CAUSE.remedy, called_by(callers, "C")),
+        confidence="likely" if is_likely else "possible",
+        sites=sites,
+        missing_call=of_threads(case),
+    )
 
 
+def _occupied(there: int, case: Case) -> Finding:
+    """Return a finding by the goroutines of a dump that occupy a thread each."""
+    dump, waiting = only_dump(case), case.facts.goroutines.waiting
+    assert dump is not None
+    assert waiting is not None
+    moment = case.facts.by_moment.get(dump.moment)
+    threads = None if moment is None else moment.threads
+    size = None if moment is None else _stack_bytes(moment)
+    function = waiting.function
+    return CAUSE.finding(
+        Severity.WARNING,
+        text(
+            "Threads pile up: {} of {} goroutines are in a system call or in C, in {}{}, and "
+            "occupy a thread each",
+            Count(there),
+            Count(dump.goroutines),
+            Function(function),
+            begun_words(waiting),
+        ),
+        moment=dump.moment,
+        size=size,
+        evidence=(
+            *where_evidence(dump.frame, dump.path),
+            *(() if moment is None else known(_path(moment), "count", {"Threads": threads})),
+            *(() if moment is None else rss_evidence(moment)),
+        ),
+        next_step=sentences(_SEE_GROWTH, _LIMIT_CALLS),
+        confidence="possible",
+        sites=(Site(function, function, share=there / dump.goroutines),),
+        missing_call=of_threads(case),
+    )
+
+
+_LIMIT_CALLS = (
+    "Limit the number of concurrent calls into C, give each call a timeout, and pair "
+    "runtime.LockOSThread with UnlockOSThread."
+)
+_SEE_GROWTH = text("See whether the number of threads grows: {}.", CAPTURE)
 CAUSE = Cause(
     code=CODE,
     mechanism="Go starts a thread when a goroutine could run but all other threads are in a "
@@ -81,9 +129,7 @@ CAUSE = Cause(
     "goroutine that stays locked to its thread, occupies a thread with its C stack and kernel "
     "memory. Go crashes at 10 000 threads (debug.SetMaxThreads).",
     remedy=text(
-        "Find the goroutines in a system call or locked to a thread: {}. Limit the number of "
-        "concurrent calls into C, give each call a timeout, and pair runtime.LockOSThread with "
-        "UnlockOSThread.",
+        f"Find the goroutines in a system call or locked to a thread: {{}}. {_LIMIT_CALLS}",
         TAKE_STACKS,
     ),
     references=("runtime.LockOSThread", "runtime/debug.SetMaxThreads", "golang/go#14592"),
@@ -103,8 +149,9 @@ def _stack_bytes(moment: MomentFacts) -> int | None:
 
 def _path(moment: MomentFacts) -> str:
     """Return the file that counts the threads."""
-    if "status" in moment.paths:
-        return moment.path("status")
+    for kind in ("status", "processes"):
+        if kind in moment.paths:
+            return moment.path(kind)
     return moment.path("metrics" if THREADS in moment.metrics else METRICS_PAGE)
 
 

@@ -223,9 +223,11 @@ def _facts(
 
 
 def _threads(sides: _Sides) -> int | None:
-    """Return the number of threads, by the kernel, runtime/metrics, or a page; None without any."""
+    """Return the number of threads: by the kernel, ps, runtime/metrics, or a page; else None."""
     known = sides.metrics.get(THREADS, sides.scraped.get(THREADS_ON_PAGE))
     counted = _number(sides.moment.status, "Threads")
+    if counted is None and sides.listed is not None:
+        counted = sides.listed.threads
     return counted if counted is not None or known is None else int(known)
 
 

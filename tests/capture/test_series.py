@@ -1,4 +1,4 @@
-"""A file of many MemStats is a series; beside other files, its last dump counts."""
+"""A file of many MemStats is a series; what was taken once beside it is of the last dump."""
 
 import json
 
@@ -45,14 +45,32 @@ def test_a_series_of_dumps_is_reported_over_its_moments(tmp_path):
     ]
 
 
-def test_beside_smaps_the_last_dump_counts(tmp_path):
-    (tmp_path / "memstats.jsonl").write_bytes(lines(DUMPS))
-    (tmp_path / "smaps").write_bytes((SPIKY / "3-later/smaps").read_bytes())
+def test_what_was_taken_once_is_of_the_last_dump(tmp_path):
+    """
+    A name without a number and no clock: most likely taken at the end, and said to be assumed.
+    """
+    (tmp_path / "memstats.jsonl").write_bytes(lines(reversed(DUMPS)))
+    (tmp_path / "smaps.txt").write_bytes((SPIKY / "3-later/smaps").read_bytes())
 
     diagnosis = gomem.diagnose(tmp_path)
 
-    assert ["capture"] == list(diagnosis.capture.by_moment)
-    assert DUMPS[-1]["HeapAlloc"] == diagnosis.moments[0].memstats["HeapAlloc"]
+    assert ["capture-1", "capture-2", "capture-3"] == list(diagnosis.capture.by_moment)
+    assert ("smaps.txt",) == diagnosis.capture["capture-3"].assumed
+    last = diagnosis.moments[-1]
+    assert DUMPS[-1]["HeapAlloc"] == last.memstats["HeapAlloc"]
+    assert last.mappings is not None
+    assert all(moment.mappings is None for moment in diagnosis.moments[:-1])
+
+
+@pytest.mark.parametrize("name", ["smaps-1", "2/smaps", "smaps-before"])
+def test_beside_a_file_with_a_place_of_its_own_the_last_dump_counts(name, tmp_path):
+    (tmp_path / "memstats.jsonl").write_bytes(lines(DUMPS))
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes((SPIKY / "3-later/smaps").read_bytes())
+
+    of_dumps = [m for m in gomem.diagnose(tmp_path).moments if m.memstats is not None]
+
+    assert [DUMPS[-1]["HeapAlloc"]] == [moment.memstats["HeapAlloc"] for moment in of_dumps]
 
 
 def test_levels_without_a_clock_have_no_time(tmp_path):

@@ -37,6 +37,7 @@ class Listed:
         shmem_bytes: Shared memory in RSS; None if unknown.
         shared_bytes: Files and shared memory in RSS (SHR in top); None if unknown.
         limit_bytes: The limit of the cgroup; None if there is no limit, or if unknown.
+        threads: The number of threads; None if the table does not count them.
         killed_in: What was full when the OOM killer killed it: `cgroup`, `machine`; or empty.
         kills: How many times the OOM killer killed this program, according to the table.
         kill_seconds: From the first of these kills to the last; None without times.
@@ -55,6 +56,7 @@ class Listed:
     shmem_bytes: int | None
     shared_bytes: int | None
     limit_bytes: int | None
+    threads: int | None
     killed_in: str
     kills: int
     kill_seconds: float | None
@@ -112,6 +114,7 @@ def listed_process(
         row["shmem_bytes"],
         row["shared_bytes"],
         row["limit_bytes"],
+        row["threads"],
         row["killed_in"],
         len(kills),
         (times[-1] - times[0]).total_seconds() if len(times) == len(kills) > 1 else None,

@@ -86,11 +86,12 @@ REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a 
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
 PSS = b"PSS"
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
+THREADS = (b"NLWP", b"THCNT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
 POD_ROW = re.compile(rb"(?:\S+ +)?[a-z0-9][\w.-]+ +\d+m +\d+[KMGT]i *")
 # Columns of ps -o with numbers and short words: a header without a command has only these.
 PS_COLUMNS = frozenset(
-    b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT "
+    b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT NLWP THCNT "
     b"ELAPSED TIME".split()
 )
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d{1,3}[kmgtKMGT]$)")
@@ -333,6 +334,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
         return None
     virtual = None if mapped is None else rounded_size(cells[mapped], bare=KIB)
     shared = rounded_size(cells[b"SHR"], bare=KIB) if b"SHR" in cells else None
+    threads = cells.get(_one_of(THREADS, names) or b"", b"")
     return ProcessRow(
         tool,
         words[command].decode("utf-8", "backslashreplace") if names[command] in COMMANDS else "",
@@ -340,6 +342,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
         rss=size,
         mapped_bytes=None if virtual is None else virtual.bytes,
         shared_bytes=None if shared is None else shared.bytes,
+        threads=int(threads) if threads.isdigit() else None,
     )
 
 

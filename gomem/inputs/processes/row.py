@@ -72,6 +72,7 @@ class ProcessRow:
     shmem_bytes: int | None = None
     swap_bytes: int | None = None
     limit_bytes: int | None = None
+    threads: int | None = None
     # What ran out of memory when the OOM killer killed it: `cgroup` or `machine`; empty if alive.
     killed_in: str = ""
     time: datetime | None = None

@@ -43,6 +43,7 @@ PROCESSES = (
     Column("shmem_bytes", "Int64", "B", "Resident shared memory."),
     Column("swap_bytes", "Int64", "B", "Swapped out."),
     Column("limit_bytes", "Int64", "B", "Limit of its cgroup; missing if none is printed."),
+    Column("threads", "Int64", "", "Number of threads (NLWP)."),
     Column(
         "killed_in",
         "str",
@@ -85,7 +86,8 @@ def _row(row: ProcessRow) -> tuple[object, ...]:
     )
     parts = (row.mapped_bytes, row.shared_bytes, row.anon_bytes, row.file_bytes, row.shmem_bytes)
     who = (row.reading, row.time, row.tool, row.name, row.pid)
-    return (*who, rss, used, step, *parts, row.swap_bytes, row.limit_bytes, row.killed_in, row.line)
+    rest = (row.swap_bytes, row.limit_bytes, row.threads, row.killed_in, row.line)
+    return (*who, rss, used, step, *parts, *rest)
 
 
 @reads("a table of processes, such as ps aux prints", "processes")
