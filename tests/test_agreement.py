@@ -72,7 +72,7 @@ def assert_same(expected, found):
         assert [as_file(cell) for cell in cells] == theirs, name
 
 
-@pytest.mark.at_most(12)
+@pytest.mark.at_most(6)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FIXTURES)))
 def test_a_file_is_the_same_table_in_python_json_csv_and_parquet(path, tmp_path, capsys):
     source = open_source(path)
@@ -95,7 +95,7 @@ def test_a_file_is_the_same_table_in_python_json_csv_and_parquet(path, tmp_path,
     assert_same(expected, {name: csv[name].tolist() for name in csv.columns})
 
 
-@pytest.mark.at_most(4)
+@pytest.mark.at_most(2)
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_rss_and_its_parts_are_the_same_in_python_json_and_pprof(path, tmp_path, capsys):
     diagnosis = gomem.diagnose(gomem.load(path))

@@ -53,7 +53,7 @@ def test_what_is_to_be_typed_works(block):
             assert 0 == exit_code(command), command
 
 
-@pytest.mark.at_most(8)
+@pytest.mark.at_most(4)
 @pytest.mark.usefixtures("beside_the_captures")
 @pytest.mark.parametrize("command", OF_CAUSES)
 def test_what_a_page_of_a_cause_says_to_type_works(command):

@@ -52,7 +52,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.at_most(5)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize("arguments", WRITERS.values(), ids=list(WRITERS))
 def test_a_full_disk_leaves_what_was_there(arguments, tmp_path, gomem):
     """
@@ -179,6 +179,7 @@ def test_a_folder_is_no_output(tmp_path, capsys):
     assert f"{tmp_path}: is a folder; name a file in it" in capsys.readouterr().err
 
 
+@pytest.mark.at_most(1)
 @pytest.mark.parametrize(
     "environment", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}]
 )
@@ -191,7 +192,7 @@ def test_a_terminal_that_takes_ascii_gets_ascii_and_the_page_is_written(tmp_path
     assert (tmp_path / "zeroing-go1.24.2.gomem.html").read_text().rstrip().endswith("</html>")
 
 
-@pytest.mark.at_most(2)
+@pytest.mark.at_most(1)
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_closed_standard_stream_does_not_keep_the_page_from_being_written(tmp_path, closed):
     done = started("report", SMALL, redirected=closed)

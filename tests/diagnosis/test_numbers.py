@@ -84,7 +84,7 @@ def test_headroom_is_what_its_evidence_leaves_above_the_live_heap(recorded):
             assert abs(finding.bytes - (counted - live)) <= 1
 
 
-@pytest.mark.at_most(12)
+@pytest.mark.at_most(6)
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
 def test_a_log_of_one_phase_has_its_numbers(path):
     """

@@ -20,7 +20,7 @@ from gomem.units import MIB
 from tests.builders import CAPTURES, diagnosed
 from tests.diagnosis.made import divided, made_of, mapped, moment, of_rss
 
-pytestmark = pytest.mark.at_most(10)  # of the cases below, each a capture with fewer files
+pytestmark = pytest.mark.at_most(6)  # of the cases below, each a capture with fewer files
 
 MUCH = 0.4  # of the change: who made more is named
 GREW, FELL = ("grew", "rose"), ("fell",)

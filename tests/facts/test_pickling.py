@@ -28,7 +28,7 @@ def report_of(diagnosis):
     return render_json_report(diagnosis)
 
 
-@pytest.mark.at_most(4)
+@pytest.mark.at_most(2)
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
 def test_a_capture_and_its_diagnosis_answer_the_same_when_pickled(path):
     capture = gomem.load(path)

@@ -57,7 +57,7 @@ def laid_out(tmp_path, moment, *names):
     return CaptureFacts(load(tmp_path))
 
 
-@pytest.mark.at_most(8)
+@pytest.mark.at_most(4)
 @pytest.mark.parametrize(
     "path", [*CAPTURES, *SAMPLE, *(LABORATORY / f"{name}.tar.gz" for name in KINDS.values())],
     ids=lambda path: path.name,

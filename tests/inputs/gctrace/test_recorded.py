@@ -17,7 +17,7 @@ INTACT = [name for name in LOGS if name not in TORN]
 PACER = [name for name in LOGS if name.startswith("all-")]
 STOPS = ("sweep_termination_seconds", "mark_termination_seconds")
 PHASES = (*STOPS, "scan_seconds", "write_barrier_seconds", "mark_seconds")
-pytestmark = pytest.mark.at_most(20)  # of the logs
+pytestmark = pytest.mark.at_most(12)  # of the logs
 CLOCK_CUT = 1e-3  # `@` keeps whole milliseconds
 READING = 1e-4  # from one reading of the clock to the next
 
