@@ -9,6 +9,7 @@ from gomem.inputs.goroutines.crash import crash_of
 from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
 from gomem.inputs.goroutines.leak_tests import test_that_lists
 from gomem.inputs.goroutines.parse import SECONDS, highest_number
+from gomem.inputs.pprof.calls.names import release_in_path
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from gomem.inputs.goroutines.parse import Waiting
     from gomem.sources.artefact import Source
 
-HEAD_BYTES = 1 << 16  # searched for the reason of a crash
+HEAD_BYTES = 1 << 16  # searched for the reason of a crash, and for the Go release
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
     Column(
@@ -56,6 +57,7 @@ class Goroutines(Frames):
     # The highest goroutine number, about the number ever started; None if there is none.
     highest: int | None = None
     leak_test: str = ""  # goleak or leaktest, if a test reported these goroutines
+    go_version: str | None = None  # the release in a path of Go's library; None if there is none
 
 
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
@@ -88,4 +90,5 @@ def read_goroutines(source: Source) -> Goroutines:
     crash = crash_of(plain.data[:HEAD_BYTES])
     leak_test = test_that_lists(source.data[:HEAD_BYTES])
     highest = highest_number(plain.data)
-    return Goroutines(goroutines_table(found), crash, highest, leak_test, damaged=damaged)
+    release = release_in_path(plain.data[:HEAD_BYTES].decode("utf-8", "replace"))
+    return Goroutines(goroutines_table(found), crash, highest, leak_test, release, damaged=damaged)

@@ -6,6 +6,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from gomem.inputs.pprof.calls.names import release_in_path
 from gomem.inputs.pprof.calls.nodes import function_files
 from gomem.units import format_bytes, format_count
 
@@ -33,9 +34,6 @@ _PRINTED_KINDS = {
     "goroutineleak": "goroutineleak",
     "threadcreate": "threadcreate",
 }
-_GOROOT = re.compile(
-    r"(?:/|@v0\.0\.1-)(go1\.[0-9]+(?:\.[0-9]+)?(?:rc[0-9]+|beta[0-9]+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
-)
 
 
 def kind_of(profile: Profile) -> str:
@@ -88,13 +86,8 @@ def _kind_of_contention(profile: Profile) -> str:
 
 def release_in(columns: PprofColumns) -> str | None:
     """Return the Go release found in a profile's file paths; None if there is none."""
-    # The standard library's files are below the GOROOT of the release that built the program,
-    # unless it was built with -trimpath or its GOROOT has another name.
-    for file in dict.fromkeys(function_files(columns)):
-        match = _GOROOT.search(file)
-        if match:
-            return match[1]
-    return None
+    found = map(release_in_path, dict.fromkeys(function_files(columns)))
+    return next(filter(None, found), None)
 
 
 def html_of(profile: Profile) -> str:

@@ -28,6 +28,9 @@ _STANDARD = frozenset({
 })
 # fmt: on
 _MODULE_IN_PATH = re.compile(r"(?:.*/pkg/mod/|^(?!/))([^@]+)@v[0-9][^/]*/")
+_GOROOT = re.compile(
+    r"(?:/|@v0\.0\.1-)(go1\.[0-9]+(?:\.[0-9]+)?(?:rc[0-9]+|beta[0-9]+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
+)
 _ESCAPED = re.compile("!([a-z])")  # a capital letter in the module cache
 _MAJOR_VERSION = re.compile(r"v[0-9]+")
 _REPOSITORY_ELEMENTS = {
@@ -119,6 +122,14 @@ def module_of(function: str, file: str) -> str:
     if count < len(rest) and _MAJOR_VERSION.fullmatch(version[0]):
         count += 1
     return "/".join([host, *rest[:count]])
+
+
+def release_in_path(text: str) -> str | None:
+    """Return the Go release in the first path of the standard library; None if there is none."""
+    # The library's files are below the GOROOT of the release that built the program, unless it was
+    # built with -trimpath or its GOROOT has another name.
+    found = _GOROOT.search(text)
+    return None if found is None else found[1]
 
 
 def in_standard_library(function: str) -> bool:
