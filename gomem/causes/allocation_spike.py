@@ -53,11 +53,16 @@ NAMES = {PROFILES: "inuse_space", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding: from the level with the clearest evidence, else from an interval."""
+    """Return one finding: from the level with the clearest evidence, else from an interval.
+
+    If memory filled up at the same time and was dropped, the interval would name what allocates
+    most in place of what filled up, so the level is reported, as a note.
+    """
     seen, spike = _standing_out(case), case.facts.profiles.spike
     is_clear = bool(seen) and seen[0].source in (PROFILES, MARKS)
     if spike is not None and not is_clear and _stands_out(spike, case.thresholds):
-        return [_of_interval(spike, case)]
+        filled = [each for each in _returning(case) if each.source == PROFILES]
+        return [_of_level(filled[0], case) if filled else _of_interval(spike, case)]
     return [_of_level(seen[0], case)] if seen else []
 
 
@@ -79,13 +84,18 @@ def features(case: Case) -> dict[str, float] | None:
 
 def _standing_out(case: Case) -> list[Sighting]:
     """Return the evidence in which a level rose suddenly, far above its baseline, and fell back."""
+    most = case.thresholds.spike_climb_fraction
+    return [seen for seen in _returning(case) if seen.excursion.climb_fraction <= most]
+
+
+def _returning(case: Case) -> list[Sighting]:
+    """Return the evidence in which a level rose far above its baseline, and fell back."""
     limits = case.thresholds
     return [
         seen
         for seen in case.facts.excursions
         if (excursion := seen.excursion).extra >= limits.spike_bytes
         and excursion.highest >= limits.jump_ratio * max(excursion.base, seen.swing_bytes)
-        and excursion.climb_fraction <= limits.spike_climb_fraction
         and excursion.back_fraction >= limits.spike_back_fraction
         and not _is_usual(excursion, limits)
     ]
@@ -166,7 +176,8 @@ CAUSE = Cause(
 
 def _of_level(seen: Sighting, case: Case) -> Finding:
     excursion, limits = seen.excursion, case.thresholds
-    sure = scores()[CODE].probability(features(case) or {})
+    values = features(case)
+    sure = 0.0 if values is None else scores()[CODE].probability(values)
     is_rare = excursion.away_fraction < limits.spike_away_fraction
     is_exception = is_rare and excursion.times < limits.spike_times
     sites = largest_sites(seen.holders, limits)
@@ -201,7 +212,7 @@ def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
 
 def _name(seen: Sighting) -> str:
     """Name the level; an object that lived only between two profiles counts as in-use memory."""
-    return "the heap in use" if _is_between(seen) else NAMES[seen.source]
+    return "live objects" if _is_between(seen) else NAMES[seen.source]
 
 
 def _is_between(seen: Sighting) -> bool:
@@ -246,12 +257,13 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
         path = rss[0].artefact if rss else moment.name
     else:
         path = moment.path("memstats")
+    away = excursion.away_fraction if excursion.away_fraction < 1 else None
     sizes = {f"{name} outside bursts": excursion.base, f"{name}, highest": excursion.highest}
     return (
         *known(path, "B", sizes),
         *known(path, "s", {"time watched": excursion.seconds}),
         *known(path, "count", {"bursts": excursion.times}),
-        *known(path, "fraction", {"share of time in bursts, at most": excursion.away_fraction}),
+        *known(path, "fraction", {"share of time in bursts, at most": away}),
         *(() if seen.source in (MARKS, RSS) else rss),
     )
 

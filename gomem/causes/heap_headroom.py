@@ -28,6 +28,7 @@ from gomem.releases import Fact
 from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:
+    from gomem.analysis.memory.ledger import Ledger
     from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts
@@ -136,7 +137,7 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     goal, ledger, rss = _goal_bytes(moment), moment.ledger, moment.rss_bytes
     if goal is None or ledger is None or rss is None or moment.heap is None:
         return None
-    counted = min(sum(map(ledger.part, IN_THE_HEAP)), goal)
+    counted = min(_within_goal(moment, ledger), goal)
     room = max(0, counted - int(live))
     if not _is_much(room, rss, case):
         return None
@@ -148,7 +149,7 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     cited = known(moment.path("metrics"), "B", {LIVE: live})
     if by_profiles:
         title = text(
-            "GC headroom: at least {} on top of the {} that heap profiles show",
+            "GC headroom: at least {} on top of at most {} in use by heap profiles",
             of_rss(room, rss),
             Bytes(round(live)),
         )
@@ -159,6 +160,18 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     up_to_goal = known(COMPUTED, "B", {"resident heap up to the goal": counted})
     cited += (*heap_evidence(moment, "HeapAlloc"), *up_to_goal)
     return _finding(moment, room, title, cited, case, is_sure=is_sure)
+
+
+def _within_goal(moment: MomentFacts, ledger: Ledger) -> int:
+    """Return the resident heap, without free slots beyond the heap goal.
+
+    Those are fragmentation: the slots are not there because of GOGC.
+    """
+    assert moment.heap is not None
+    objects, slack = ledger.part("heap_objects"), ledger.part("heap_slack")
+    next_gc = moment.heap["NextGC"]
+    most = slack if pd.isna(next_gc) else max(0, int(next_gc) - objects)
+    return sum(map(ledger.part, IN_THE_HEAP)) - slack + min(slack, most)
 
 
 def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:

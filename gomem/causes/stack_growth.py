@@ -111,6 +111,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     limits, size, count = case.thresholds, stack_bytes(moment, case), moment.goroutine_count
     if size < limits.notable(limits.stack_bytes, moment.held_bytes):
         return None
+    if count is None and case.facts.goroutine_counts and goroutines_pile_up(case):
+        return None
     large_part = limits.large_rss_fraction * (moment.rss_bytes or 0)
     are_large = count is None or size >= limits.stack_each_bytes * count
     are_few = (count or 0) < limits.goroutine_count and not goroutines_pile_up(case)
@@ -124,7 +126,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     is_least, takes = moment.memstats is None, Text(Bytes(size))
     if is_least:
         takes = text("at least {}", takes)
-    title = text("Goroutine stacks take {}; no file counts the goroutines", takes)
+    of_it = " of this snapshot" if case.facts.goroutine_counts else ""
+    title = text("Goroutine stacks take {}; no file{} counts the goroutines", takes, of_it)
     if count is not None:
         many, each = Count(count, "goroutine"), Bytes(size / max(1, count))
         title = text("Goroutine stacks take {}: {} with {} each", takes, many, each)

@@ -166,17 +166,25 @@ def _first(
 ) -> str:
     """Choose the headline: a warning, a large current note, the change, or the contents.
 
-    If no file gives the size of the process, or if the size was stable, a current note comes first.
+    If no file gives the size of the process, a note comes first; and a current note, if the size
+    was stable.
     """
     is_warned = severity is not None and severity >= Severity.WARNING
     scale, least = diagnosis.scale, diagnosis.thresholds.large_rss_fraction
-    if named is not None and named.now and named.bytes and scale.whole_bytes is None:
+    has_size = scale.whole_bytes is not None and not _is_of_profiles(diagnosis)
+    if named is not None and named.bytes and not has_size:
         return "found"
     if named is not None and (is_warned or (named.now and scale.share(named) >= least)):
         return "found"
     if severity is None or not said["moved"]:
         return "where"
     return "found" if named is not None and named.now and _is_stable(diagnosis) else "moved"
+
+
+def _is_of_profiles(diagnosis: Diagnosis) -> bool:
+    """Whether only heap profiles or a log say how large the memory is."""
+    account = diagnosis.facts.account
+    return account is not None and account.quantity in {"in_use", "live"}
 
 
 def _is_stable(diagnosis: Diagnosis) -> bool:

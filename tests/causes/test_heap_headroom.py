@@ -235,7 +235,7 @@ def test_what_no_heap_profile_has_in_use_is_room_too():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title == (
-        "GC headroom: at least 30 MiB (49 % of RSS) on top of the 30 MiB that heap profiles show"
+        "GC headroom: at least 30 MiB (49 % of RSS) on top of at most 30 MiB in use by heap profiles"
     )
     live, _, counted = (one.value for one in finding.evidence[:3])
     assert (30 * MIB, 60 * MIB) == (live, counted)

@@ -332,8 +332,8 @@ def test_a_limit_is_told_by_the_file_of_its_own_snapshot(tmp_path):
 def container(used_mib: int, limit_mib: int | None):
     limit = None if limit_mib is None else limit_mib * MIB
     return Listed(
-        "docker stats", "api", None, None, used_mib * MIB, MIB, None, None, None, limit, "", 0,
-        None, 0, False,
+        "docker stats", "api", None, None, used_mib * MIB, MIB, None, None, None, limit, None,
+        "", 0, None, 0, False,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ WARNINGS = {
     ],
     "cache-shrink-go1.16.15": [],
     "cache-shrink-go1.27.3": [],
+    "cache-shrink-386-go1.27.3": [],
     "healthy-go1.27.3": [],
     # What was unpacked is freed as fast as it came; a heap that grows will need what it leaves.
     "spiky-go1.27.3": [

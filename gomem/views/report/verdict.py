@@ -47,11 +47,12 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
     """Return the diagnosis' verdict, with numbers kept together with their units."""
     said = diagnosis.verdict
     tone = _tone(diagnosis)
+    confidence = None if said.found else said.confidence  # of the headline, if it is the finding's
     details = (said.moved, said.found, *said.whose)
     finding = next((finding for finding in diagnosis.findings if finding.code == said.code), None)
     return Verdict(
         tone,
-        _label(tone, said.confidence, diagnosis),
+        _label(tone, confidence, diagnosis),
         together(typed(said.headline, diagnosis)),
         tuple(together(typed(sentence, diagnosis)) for sentence in details if sentence),
         steps_of(together(typed(said.next_step, diagnosis))),
