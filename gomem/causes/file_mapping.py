@@ -59,8 +59,8 @@ _PILE_UP = (
     "mapping after use, or map each file once and share the mapping."
 )
 _CLEAN = (
-    "Nothing to do: the kernel drops clean file pages before it OOM-kills a process, so these "
-    "pages cannot cause an OOM kill. "
+    "Nothing to do: before the kernel OOM-kills a process, it drops clean file pages, and writes "
+    "dirty ones back to drop them. "
 )
 
 

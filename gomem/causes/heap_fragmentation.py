@@ -14,12 +14,11 @@ import pandas as pd
 from gomem.analysis.memory.groups import FREE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
-from gomem.causes.evidence import heap_evidence, known, rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.evidence import heap_evidence, rss_evidence
+from gomem.causes.finding import Finding, Severity
 from gomem.causes.memory_limit import limit_decides, limit_may_decide
 from gomem.facts.moment import LIVE
 from gomem.text import Bytes, Text, text
-from gomem.units import format_count
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -99,7 +98,6 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         size=size,
         evidence=(
             *heap_evidence(moment, "HeapInuse", "HeapAlloc", "NextGC"),
-            *_sparsest_class(moment),
             *rss_evidence(moment),
         ),
         next_step=text(_REMEDY, top_of_last(case, "--sample-type inuse_objects")),
@@ -125,18 +123,3 @@ def _title(moment: MomentFacts, slots: int, *, is_fragmented: bool) -> Text:
     )
     words = "{}: {} of HeapInuse ({}) is free slots{}"
     return text(words, what, Bytes(slots), Bytes(in_use), resident)
-
-
-def _sparsest_class(moment: MomentFacts) -> tuple[Evidence, ...]:
-    """Return the size class with the most freed bytes, which most likely has the free slots."""
-    classes = moment.size_classes
-    if classes is None or classes.empty:
-        return ()
-    freed = classes["Size"] * classes["Frees"]
-    if not freed.max():
-        return ()
-    row = classes.loc[freed.idxmax()]
-    allocated = format_count(int(row["Mallocs"]))
-    field = f"BySize {int(row['Size'])} B: live objects of {allocated} allocated"
-    live = {field: int(row["Mallocs"] - row["Frees"])}
-    return known(moment.path("memstats"), "count", live)

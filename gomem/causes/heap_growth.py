@@ -130,8 +130,8 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
 
 
 _GOROUTINE_MECHANISM = (
-    "Goroutines pile up, and everything they refer to is retained while they wait. The finding "
-    "goroutine-leak reports the same bytes."
+    "Goroutines pile up, and everything they refer to is retained while they wait: most likely "
+    "this memory. The finding goroutine-leak counts the same bytes."
 )
 
 

@@ -159,7 +159,8 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
     assert moment.heap is not None
     heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
     has_limit = version.possibly(Fact.MEMORY_LIMIT)
-    is_least = _is_unseen(moment, version) and kept < moment.idle_heap_bytes
+    unseen = ARENA if _is_unseen(moment, version) else None
+    is_least = unseen is not None and kept < moment.idle_heap_bytes
     bound = "At least " if is_least else _up_to(moment)
     title = text("{}{} of excess idle heap has not been returned to the OS", bound, Bytes(kept))
     if moment.rss_bytes is None:
@@ -177,6 +178,7 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
             *heap_evidence(moment, "HeapIdle", "HeapReleased", "HeapInuse", "NextGC"),
             *rss_evidence(moment),
             *known("scavenger", "B", _goals(heap)),
+            *known("scavenger", "B", {"arena that can be untouched, not counted": unseen}),
         ),
         mechanism=_WITHOUT_SCAVENGER.format(version.words) if is_old else "",
         next_step=_MOVE_ON if is_old else text(_REMEDY, _WATCH, _OR_LIMIT if has_limit else ""),

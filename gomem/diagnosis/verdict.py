@@ -45,7 +45,7 @@ from gomem.inputs.processes.languages import is_not_go
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.account import Snapshot
+    from gomem.analysis.memory.account import Account, Snapshot
     from gomem.capture.capture import Capture
     from gomem.causes.finding import Finding
     from gomem.causes.thresholds import Thresholds
@@ -117,7 +117,8 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     named = _named(diagnosis, facts)
     if facts is None or facts.rss_bytes is None:
         where, grew, next_step = without_rss(diagnosis, facts)
-        moved = _reserved_moved(diagnosis)
+        moved, reserved_grew = _reserved_moved(diagnosis)
+        grew = grew or reserved_grew
     else:
         where, next_step = _where(diagnosis, facts, named), ""
         moved, grew = _moved(diagnosis, facts)
@@ -341,10 +342,7 @@ def _retained(facts: MomentFacts) -> Text:
 
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
-    """How RSS changed since the baseline or the first moment; whether that may be growth.
-
-    A rise of RSS by a fifth may be growth, unless enough snapshots show that the rise has stopped.
-    """
+    """How RSS changed since the baseline or the first moment; whether that may be growth."""
     name = diagnosis.baseline_moment(facts.name)
     change = None if name is None else diagnosis.change_from_baseline(name, facts.name)
     if change is not None and change.ends is not None:
@@ -353,18 +351,23 @@ def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     last = None if account is None else account.of(facts.name)
     if account is None or last is None or len(account.snapshots) < 2:
         return "", False
-    rise = whole_rise(account)
-    has_stopped = rise is not None and rise.readings >= MIN_READINGS and not rise.goes_on
-    grew = _rose(account.first, last, diagnosis.thresholds) and not has_stopped
+    return whole_words(account, diagnosis.case), _grew(account, last, diagnosis.thresholds)
+
+
+def _reserved_moved(diagnosis: Diagnosis) -> tuple[str, bool]:
+    """The change of the memory reserved by Go, if no file has RSS; whether it may be growth."""
+    account = diagnosis.facts.account
+    if account is None or account.quantity != "reserved" or not account.snapshots[1:]:
+        return "", False
+    grew = _grew(account, account.last, diagnosis.thresholds)
     return whole_words(account, diagnosis.case), grew
 
 
-def _reserved_moved(diagnosis: Diagnosis) -> str:
-    """The change of the memory reserved by Go, if no file has RSS."""
-    account = diagnosis.facts.account
-    if account is None or account.quantity != "reserved" or not account.snapshots[1:]:
-        return ""
-    return whole_words(account, diagnosis.case)
+def _grew(account: Account, last: Snapshot, thresholds: Thresholds) -> bool:
+    """Whether the total rose by a fifth, unless enough snapshots show that the rise has stopped."""
+    rise = whole_rise(account)
+    has_stopped = rise is not None and rise.readings >= MIN_READINGS and not rise.goes_on
+    return _rose(account.first, last, thresholds) and not has_stopped
 
 
 def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:

@@ -219,6 +219,12 @@ def test_a_file_that_is_called_like_a_pattern_is_meant_itself(tmp_path):
             ("after", "before", "during", "last"), ["before", "during", "after", "last"], id="four"
         ),
         pytest.param(("after", "noon"), ["after", "noon"], id="a word that says no order"),
+        pytest.param(
+            ("after", "before", "mid", "settled"),
+            ["before", "mid", "settled", "after"],
+            id="another name is between",
+        ),
+        pytest.param(("after", "t1"), ["after", "t1"], id="one word gives no order"),
         pytest.param(("2-before", "1-after"), ["1-after", "2-before"], id="numbers say it"),
         pytest.param(
             ("after-deploy", "before-deploy"), ["before-deploy", "after-deploy"], id="a word of it"

@@ -9,6 +9,7 @@ import pytest
 
 from gomem.analysis.profiles.allocation_spikes import find_spike
 from gomem.causes import allocation_spike
+from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.facts.excursions import sightings
 from gomem.facts.moment import MomentFacts
@@ -114,6 +115,21 @@ def test_what_climbs_fills():
     The same peak, reached in seven seconds of eleven.
     """
     assert [] == level_of(40, 190, 215, 240, 265, 290, 315, 340, 362, 40, 40, 40)
+
+
+def test_what_fills_up_and_is_dropped_is_named_before_what_allocates_most():
+    """
+    The interval with most allocation stands out, too; who allocates then need not be who filled up.
+    """
+    counts = [4 * n + 4000 * (n > 7) for n in range(12)]
+    filling = answers(*counts, in_use=[40, 190, 215, 240, 265, 290, 315, 340, 362, 40, 40, 40])
+    spiking = answers(*counts, in_use=40)
+
+    (filled,), (spike,) = allocation_spike.find(filling), allocation_spike.find(spiking)
+
+    assert (Severity.INFO, "09") == (filled.severity, filled.moment)
+    assert "inuse_space rose from" in filled.title
+    assert "allocated in 1 s" in spike.title
 
 
 def edge(case, name, at):

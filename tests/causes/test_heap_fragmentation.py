@@ -2,7 +2,6 @@
 
 import math
 
-import pandas as pd
 import pytest
 
 from gomem.analysis.memory.skew import Skew
@@ -58,17 +57,6 @@ def test_numbers_of_two_states_prove_nothing():
     moment = facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=16, skew=Skew(4.0, 2))
 
     assert [] == find(answers(moment))
-
-
-def test_the_size_class_most_freed_is_evidence():
-    classes = pd.DataFrame({"Size": [64, 1024], "Mallocs": [10, 60000], "Frees": [9, 58000]})
-    moment = facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=16, size_classes=classes)
-
-    evidence = find(answers(moment))[0].evidence
-
-    assert ("BySize 1024 B: live objects of 60\u202f000 allocated", 2000) in {
-        (one.field, one.value) for one in evidence
-    }
 
 
 LIMITED = {

@@ -65,6 +65,18 @@ def test_what_was_never_touched_is_no_room_in_rss():
     assert 20 * MIB == finding.bytes
 
 
+def test_free_slots_beyond_the_goal_are_fragmentation_and_no_room():
+    """
+    50 MiB in spans, 12 of them objects, 8 live, and a goal of 16: up to it, 4 of the slots count.
+    """
+    fragmented = moment(live_mib=8, HeapAlloc=12, HeapInuse=50, HeapIdle=14, NextGC=16)
+    heap = fragmented.heap.copy()
+    heap["goal_bytes"] = 58 * MIB
+    (finding,) = find(answers(replace(fragmented, heap=heap), headroom_fraction=0, **SMALL))
+
+    assert (16 - 8 + 10) * MIB == finding.bytes  # and the idle heap
+
+
 @pytest.mark.parametrize(
     "silent",
     [
@@ -235,7 +247,8 @@ def test_what_no_heap_profile_has_in_use_is_room_too():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title == (
-        "GC headroom: at least 30 MiB (49 % of RSS) on top of at most 30 MiB in use by heap profiles"
+        "GC headroom: at least 30 MiB (49 % of RSS) on top of at most 30 MiB in use by heap "
+        "profiles"
     )
     live, _, counted = (one.value for one in finding.evidence[:3])
     assert (30 * MIB, 60 * MIB) == (live, counted)

@@ -138,3 +138,16 @@ def test_without_memstats_stacks_are_what_the_arenas_hold_beyond_the_profiles(
     assert [MIB * stacks_mib] * (stacks_mib > 0) == [finding.bytes for finding in found]
     assert all("at least 50 MiB" in finding.title for finding in found)
     assert all("possible" == finding.confidence for finding in found)
+
+
+def test_what_another_snapshot_counts_is_not_called_uncounted():
+    """
+    Goroutines pile up at the first two snapshots: the stacks of the third, without a count, too.
+    """
+    counted = [facts(**STACKS, name=str(n), goroutines=goroutines(n * 3_000)) for n in (1, 2, 3)]
+    uncounted = facts(**STACKS, name="4")
+    steady = facts(**STACKS, name="0", goroutines=goroutines(20))
+
+    assert "4" not in {finding.moment for finding in find(answers(*counted, uncounted))}
+    (*_, last) = find(answers(steady, uncounted))
+    assert "no file of this snapshot counts the goroutines" in last.title

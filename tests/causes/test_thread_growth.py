@@ -108,3 +108,57 @@ def test_times_make_it_a_rate():
     (found,) = find(answers(*timed))
 
     assert [30.0] == [each.value for each in found.evidence if each.field == "time watched"]
+
+
+def dump(stuck, state="syscall"):
+    """A goroutine dump: so many in C, each locked to its thread, beside three others."""
+    stack = "main._Cfunc_query(0x3)\n\t_cgo_gotypes.go:45 +0x47\nmain.look(0x3)\n\t/src/look.go:23"
+    in_c = f"[{state}, locked to thread]:\n{stack} +0x4f\ncreated by main.main in goroutine 1\n"
+    other = "[select]:\nmain.wait()\n\t/src/wait.go:7 +0x1\n"
+    each = [in_c] * stuck + [other] * 3
+    begun = "\t/src/main.go:27 +0x1\n\n"
+    return "".join(f"goroutine {n} {text}{begun}" for n, text in enumerate(each, start=1))
+
+
+def codes(diagnosis):
+    return {finding.code: finding for finding in diagnosis.findings}
+
+
+def test_a_dump_in_which_most_goroutines_are_in_c_shows_their_threads(tmp_path):
+    (tmp_path / "goroutines.txt").write_text(dump(stuck=550))
+
+    found = codes(gomem.diagnose(tmp_path))
+
+    assert "goroutine-leak" not in found
+    finding = found["thread-growth"]
+    assert ("possible", Severity.WARNING) == (finding.confidence, finding.severity)
+    assert [550, 553] == [count.value for count in finding.title.of(Count)]
+    assert ["main.look"] == [site.own_function for site in finding.sites]
+
+
+@pytest.mark.parametrize(("stuck", "state"), [(99, "syscall"), (550, "runnable")])
+def test_few_in_c_or_goroutines_elsewhere_occupy_no_threads(stuck, state, tmp_path):
+    (tmp_path / "goroutines.txt").write_text(dump(stuck, state))
+
+    assert "thread-growth" not in codes(gomem.diagnose(tmp_path))
+
+
+LISTING = "07:14:0{}\n  PID NLWP   RSS COMMAND\n    7 {} {} ./api\n"
+
+
+def test_ps_counts_threads(tmp_path):
+    """
+    Beside readings of ps, a dump without a clock is of the last.
+    """
+    numbers = (26, 91, 157, 223)
+    rows = (LISTING.format(place, n, 9000 + n) for place, n in enumerate(numbers))
+    (tmp_path / "ps.log").write_text("".join(rows))
+    (tmp_path / "goroutines.txt").write_text(dump(stuck=200))
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    assert [*numbers] == [moment.threads for moment in diagnosis.moments]
+    finding = codes(diagnosis)["thread-growth"]
+    assert "likely" == finding.confidence
+    assert [26, 223] == [count.value for count in finding.title.of(Count)]
+    assert ("goroutines.txt",) == diagnosis.capture[diagnosis.moments[-1].name].assumed

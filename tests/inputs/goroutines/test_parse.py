@@ -480,3 +480,20 @@ def test_what_a_second_crash_prints_is_no_torn_header():
     )
 
     assert () == read.damaged
+
+
+@pytest.mark.parametrize(
+    ("path", "release"),
+    [
+        ("/usr/local/go1.22.12/src/runtime/proc.go", "go1.22.12"),
+        (
+            "/go/pkg/mod/golang.org/toolchain@v0.0.1-go1.17.13.linux-amd64/src/net/fd.go",
+            "go1.17.13",
+        ),
+        ("/usr/local/go/src/runtime/proc.go", None),
+    ],
+)
+def test_the_release_is_in_the_paths_of_the_library(path, release):
+    text = f"goroutine 1 [select]:\nnet/http.serve()\n\t{path}:7 +0x1\nmain.main()\n\t/src/m.go:3 +0x1\n"
+
+    assert release == gomem.read_goroutines(text.encode()).go_version
