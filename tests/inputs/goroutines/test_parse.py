@@ -494,6 +494,7 @@ def test_what_a_second_crash_prints_is_no_torn_header():
     ],
 )
 def test_the_release_is_in_the_paths_of_the_library(path, release):
-    text = f"goroutine 1 [select]:\nnet/http.serve()\n\t{path}:7 +0x1\nmain.main()\n\t/src/m.go:3 +0x1\n"
+    begin = f"goroutine 1 [select]:\nnet/http.serve()\n\t{path}:7 +0x1\n"
+    text = f"{begin}main.main()\n\t/src/m.go:3 +0x1\n"
 
     assert release == gomem.read_goroutines(text.encode()).go_version
