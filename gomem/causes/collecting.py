@@ -55,9 +55,13 @@ def scaled_gogc(gogc: Setting | None, factor: float) -> tuple[Text, Command]:
 
 
 def every(interval_seconds: float | None) -> Text:
-    """Return the interval between collections, as the end of "with a cycle …"."""
-    if interval_seconds is not None and interval_seconds < CLOCK_SECONDS:
-        return text("every {} or less", Seconds(CLOCK_SECONDS))
+    """Return the interval between collections, as the end of "with a cycle …".
+
+    Times of a log are in whole milliseconds: of 1 ms, nearly 2 can have passed.
+    """
+    if interval_seconds is not None and interval_seconds <= CLOCK_SECONDS:
+        ticks = 1 + (interval_seconds >= CLOCK_SECONDS)
+        return text("every {} or less", Seconds(ticks * CLOCK_SECONDS))
     return text("every {}", Seconds(interval_seconds))
 
 

