@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NATIVE, UNDIVIDED
-from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.causes.no_go import no_go_words
@@ -30,7 +29,7 @@ from gomem.diagnosis.listed_memory import (
     report_words,
     shared_words,
 )
-from gomem.diagnosis.observations import MIN_READINGS, moves, whole_rise, whole_words
+from gomem.diagnosis.movement import is_total_stable, moved_words, reserved_words
 from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
     earlier_processes_words,
@@ -45,10 +44,8 @@ from gomem.inputs.processes.languages import is_not_go
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.account import Account, Snapshot
     from gomem.capture.capture import Capture
     from gomem.causes.finding import Finding
-    from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
@@ -117,11 +114,11 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     named = _named(diagnosis, facts)
     if facts is None or facts.rss_bytes is None:
         where, grew, next_step = without_rss(diagnosis, facts)
-        moved, reserved_grew = _reserved_moved(diagnosis)
+        moved, reserved_grew = reserved_words(diagnosis)
         grew = grew or reserved_grew
     else:
         where, next_step = _where(diagnosis, facts, named), ""
-        moved, grew = _moved(diagnosis, facts)
+        moved, grew = moved_words(diagnosis, facts)
     severity = _severity(diagnosis, named, grew=grew)
     said = {"where": where, "moved": moved, "found": "" if named is None else _title(named)}
     first = _first(diagnosis, named, severity, said)
@@ -179,21 +176,13 @@ def _first(
         return "found"
     if severity is None or not said["moved"]:
         return "where"
-    return "found" if named is not None and named.now and _is_stable(diagnosis) else "moved"
+    return "found" if named is not None and named.now and is_total_stable(diagnosis) else "moved"
 
 
 def _is_of_profiles(diagnosis: Diagnosis) -> bool:
     """Whether only heap profiles or a log say how large the memory is."""
     account = diagnosis.facts.account
     return account is not None and account.quantity in {"in_use", "live"}
-
-
-def _is_stable(diagnosis: Diagnosis) -> bool:
-    """Whether the capture, without a baseline, shows about the same total at every snapshot."""
-    account = diagnosis.facts.account
-    if diagnosis.baseline is not None or account is None or not account.snapshots[1:]:
-        return False
-    return not moves(account, diagnosis.case)
 
 
 def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
@@ -247,7 +236,7 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
     return Severity.INFO if grew or is_unsound else None
 
 
-# Where the memory is, and what changed
+# Where the memory is
 
 
 def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
@@ -339,41 +328,6 @@ def _retained(facts: MomentFacts) -> Text:
         NAMES[largest],
         text(" {} of the {} is not in RSS.", Bytes(beyond), Bytes(whole)) if beyond > 0 else "",
     )
-
-
-def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
-    """How RSS changed since the baseline or the first moment; whether that may be growth."""
-    name = diagnosis.baseline_moment(facts.name)
-    change = None if name is None else diagnosis.change_from_baseline(name, facts.name)
-    if change is not None and change.ends is not None:
-        return change.sentence, _rose(*change.ends, diagnosis.thresholds)
-    account = diagnosis.facts.account
-    last = None if account is None else account.of(facts.name)
-    if account is None or last is None or len(account.snapshots) < 2:
-        return "", False
-    return whole_words(account, diagnosis.case), _grew(account, last, diagnosis.thresholds)
-
-
-def _reserved_moved(diagnosis: Diagnosis) -> tuple[str, bool]:
-    """The change of the memory reserved by Go, if no file has RSS; whether it may be growth."""
-    account = diagnosis.facts.account
-    if account is None or account.quantity != "reserved" or not account.snapshots[1:]:
-        return "", False
-    grew = _grew(account, account.last, diagnosis.thresholds)
-    return whole_words(account, diagnosis.case), grew
-
-
-def _grew(account: Account, last: Snapshot, thresholds: Thresholds) -> bool:
-    """Whether the total rose by a fifth, unless enough snapshots show that the rise has stopped."""
-    rise = whole_rise(account)
-    has_stopped = rise is not None and rise.readings >= MIN_READINGS and not rise.goes_on
-    return _rose(account.first, last, thresholds) and not has_stopped
-
-
-def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
-    change = after.total_bytes - before.total_bytes
-    is_large = change >= max(MIN_BYTES, MIN_SHARE * before.total_bytes)
-    return is_large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
 
 
 # What retains it, and the next step
