@@ -143,7 +143,7 @@ class GoVersion:
     low: GoRelease | None = None
     high: GoRelease | None = None
     text: str | None = None
-    evidence: str = "nothing in the capture names it"
+    evidence: str = "no file states it"
     against: str = ""
 
     @property

@@ -43,6 +43,7 @@ class _Missing:
     system: str  # the system, if it has no smaps; empty for Linux
     has_some: bool  # whether a snapshot has a part of it
     is_only: bool  # whether there is only one snapshot, which then needs no name
+    is_all: bool  # whether nothing else has the size that it breaks down
 
     @property
     def is_elsewhere(self) -> bool:
@@ -55,12 +56,17 @@ class _Missing:
         none = "only some fields of" if self.has_some and self.name == MEMSTATS_WORD else "no"
         name = MAPPINGS_WORD if self.is_elsewhere else self.name
         if self.is_only:
-            return text("{} {}, so {} cannot be fully broken down", none, name, self.what)
+            return text("{} {}, so {} {}", none, name, self.what, self.consequence)
         where, has, whose = Text(MomentName(self.without[0])), "has", "its"
         if self.without[1:]:
             where, has, whose = Text(Count(len(self.without), "snapshot")), "have", "their"
-        words = "{} {} {} {}, so {} {} cannot be fully broken down"
-        return text(words, where, has, none, name, whose, self.what)
+        words = "{} {} {} {}, so {} {} {}"
+        return text(words, where, has, none, name, whose, self.what, self.consequence)
+
+    @property
+    def consequence(self) -> str:
+        """What is unknown without the file."""
+        return "is unknown" if self.is_all else "cannot be fully broken down"
 
     @property
     def step(self) -> Text:
@@ -102,6 +108,8 @@ def find(case: Case) -> list[Finding]:
             case.facts.capture.system,
             has_some=bool(some & set(without)),
             is_only=len(moments) == 1,
+            is_all=name == SMAPS_WORD
+            and all(m.rss_bytes is None for m in moments if m.mappings is None),
         )
         for name, fact, what, wanted in _WANTED
         if not (name == MEMSTATS_WORD and _is_no_go(moments))

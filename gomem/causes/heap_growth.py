@@ -182,7 +182,7 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
         *known(path, "count", {"readings": rise.readings}),
         Evidence(
             path,
-            "evidence of growth",
+            "growth is seen in",
             "; ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)),
             "",
         ),

@@ -81,7 +81,8 @@ def _by_log(case: Case) -> Finding | None:
     if goals < limits.headroom_goals or not usual.headroom_bytes >= least:
         return None
     live, room = int(usual.live_bytes), int(usual.headroom_bytes)
-    size = Text(Bytes(room)) if rss is None else of_rss(room, rss)
+    # Goals are not sizes: the heap need not have been at its goal when RSS was read.
+    size = of_rss(room, rss) if rss is not None and live + room <= rss else Text(Bytes(room))
     sizes = {"headroom_p50_bytes": room, "heap_live_p50_bytes": live}
     return CAUSE.finding(
         Severity.INFO,

@@ -100,13 +100,10 @@ def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
 
 
 _KEPT = "Go keeps free spans (HeapIdle - HeapReleased) for reuse before it releases them. "
-_WATCH = Command("gomem capture PID -o DIR --every 30s --for 2m")
-_LOWER = (
-    "If so, call debug.FreeOSMemory once the heap has shrunk, or lower the goal with a lower "
-    "GOGC{}."
+_REMEDY = text(
+    "See whether the idle heap stays: {}. If so, call debug.FreeOSMemory once the heap has shrunk.",
+    Command("gomem capture PID -o DIR --every 30s --for 2m"),
 )
-_REMEDY = "See whether the idle heap stays: {}. " + _LOWER
-_OR_LIMIT = " or GOMEMLIMIT (Go 1.19 or later)"
 CAUSE = Cause(
     code="idle-heap-kept",
     mechanism=_KEPT
@@ -114,9 +111,9 @@ CAUSE = Cause(
     "lower goal: 0.95 × GOMEMLIMIT minus all memory outside the heap. This finding counts only "
     "idle heap above the goal. Since Go 1.13 a background scavenger releases this excess, from "
     "the second GC on, using about 1 % of a CPU. Excess idle heap is normal for a few seconds "
-    "after the heap shrinks. If the excess lasts for minutes, GCs are rare, or the free pages "
-    "are scattered.",
-    remedy=text(_REMEDY, _WATCH, _OR_LIMIT),
+    "after the heap shrinks. Excess that lasts for minutes means that GCs are rare, or that the "
+    "free pages are scattered.",
+    remedy=_REMEDY,
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     bears_on=("scavenger",),
     rule=find,
@@ -158,7 +155,6 @@ def _room(moment: MomentFacts) -> int:
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
     heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
-    has_limit = version.possibly(Fact.MEMORY_LIMIT)
     unseen = ARENA if _is_unseen(moment, version) else None
     is_least = unseen is not None and kept < moment.idle_heap_bytes
     bound = "At least " if is_least else _up_to(moment)
@@ -181,7 +177,7 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
             *known("scavenger", "B", {"arena that can be untouched, not counted": unseen}),
         ),
         mechanism=_WITHOUT_SCAVENGER.format(version.words) if is_old else "",
-        next_step=_MOVE_ON if is_old else text(_REMEDY, _WATCH, _OR_LIMIT if has_limit else ""),
+        next_step=_MOVE_ON if is_old else _REMEDY,
         confidence=_confidence(moment),
     )
 

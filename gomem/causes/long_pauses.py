@@ -188,7 +188,7 @@ def _finding(
 ) -> Finding:
     """Return the finding of these pauses, which can be of fewer collections than `cycles`."""
     known_of = len(stops.stopped)
-    of_all = text(" with a known pause; {} in total", Count(cycles)) * (cycles > known_of)
+    of_all = text(" whose pause is known ({} in all)", Count(cycles)) * (cycles > known_of)
     share, some = stops.share, "" if stops.are_usual or not stops.are_enough else _SOME
     return CAUSE.finding(
         Severity.WARNING if stops.are_noticed else Severity.INFO,

@@ -45,7 +45,7 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code="stack-growth",
     mechanism="Deep recursion and large values on the stack make the stack double until they fit. "
-    "A collection halves a stack of which less than a quarter is in use. No heap profile shows "
+    "The GC halves a stack when less than a quarter is in use. No heap profile shows "
     "stacks; since Go 1.18 stacks raise the heap goal.",
     remedy=text(
         "Find the deep stacks: {}. Bound the recursion, or keep large arrays off the stack.",
@@ -62,8 +62,8 @@ _UNCOUNTED = (
     "profile shows stacks; since Go 1.18 stacks raise the heap goal."
 )
 _BOUND_IT = (
-    "Look at the deep stacks: {}. Bound the recursion, or iterate over a list instead; keep large "
-    "arrays off the stack."
+    "Look at the deep stacks: {}. Bound the recursion, or use a loop with a stack of its own; keep "
+    "large arrays off the stack."
 )
 _COUNT_THEM = text("Count the goroutines, and see where they wait: {}.", TAKE_GOROUTINES)
 

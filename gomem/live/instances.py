@@ -1,7 +1,7 @@
-"""The processes that a server of metrics or profiles knows, distinguished by their labels.
+"""The processes that a metrics or profile server knows, distinguished by their labels.
 
-Labels are text that an operator chose: a label can look like a path or be very long, and two
-processes can have equal labels.
+Labels are text that an operator chose: a label can look like a path or be very long. Processes with
+equal labels count as one.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def test_a_note_names_how_many_comparisons_there_are_of_all_builds():
     row = rows_of(gomem.compare_many(sides), "x").iloc[0]
 
     assert "worse" == row["verdict"]
-    assert "p < 0.05 uncorrected, but not after Holm correction for 8 comparisons" == row["note"]
+    assert "p < 0.05 by itself, but not significant among 8 comparisons (Holm)" == row["note"]
 
 
 def test_the_sentence_names_each_build_with_what_became_of_it():

@@ -107,7 +107,7 @@ def test_the_verdict_does_not_depend_on_what_else_is_in_the_file():
     assert (0.021, "worse") == (round(alone["p_value"], 3), alone["verdict"])
     assert (alone["p_value"], "worse") == (among["p_value"], among["verdict"])
     assert 12 * alone["p_value"] == pytest.approx(among["p_adjusted"])
-    assert "p < 0.05 uncorrected, but not after Holm correction for 12 comparisons" == among["note"]
+    assert "p < 0.05 by itself, but not significant among 12 comparisons (Holm)" == among["note"]
 
 
 def test_how_many_changes_chance_alone_makes_is_said_from_twenty_comparisons_on():

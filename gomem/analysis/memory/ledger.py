@@ -311,7 +311,7 @@ def _coarse(
     logged: Logged | None = None,
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Build a ledger without smaps: memory reserved by Go and the kernel's totals."""
-    notes = ["smaps is missing or incomplete in this snapshot"]
+    notes = ["this snapshot has no smaps, or an incomplete one"]
     rows: list[_Row] = []
     if memstats is not None:
         claims = claims_of(memstats, 0, sources)

@@ -26,7 +26,7 @@ TOTAL_CYCLES = "/gc/cycles/total:gc-cycles"
 
 @dataclass(frozen=True)
 class Skew:
-    """How far MemStats and the mappings of one snapshot are apart."""
+    """How far apart in time MemStats and the mappings of one snapshot were read."""
 
     seconds: float | None = None  # between MemStats and the mappings; None if a time is unknown
     collections: int | None = None  # that ended in between; None if they cannot be counted
@@ -114,8 +114,8 @@ def collection_ends(
 ) -> pd.Series | None:
     """Return the wall-clock end of each collection of a log, by number; None if unknown.
 
-    Any MemStats row of the same process relates the log to the wall clock; if the log ends before,
-    one of the pauses in MemStats does.
+    Any MemStats row of the same process relates the log to the wall clock; if the log ends before
+    its LastGC, an entry of PauseEnd does.
     """
     if cycles["number"].duplicated().any():
         return None  # two runs in one log: a dump could belong to either

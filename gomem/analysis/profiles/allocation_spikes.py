@@ -6,11 +6,11 @@ start and never resets them. The difference of two profiles therefore has every 
 even one that lasted a millisecond. So this module compares alloc_* as differences and inuse_* as
 levels, never the other way round.
 
-A profile shows the allocations up to the collection before the last. Without a collection between
+A profile shows the allocations up to the second-to-last collection. Without a collection between
 two profiles, the second repeats the first, and the interval extends to the next profile with new
 data. The later profile can also include allocations from before the earlier profile, above all if
-the program forced a collection in between. So the usual amount is also given for the longest time
-that an interval can cover (see `analysis.profiles.published`).
+the program forced a collection in between. So this module also gives the expected allocation for
+the longest time that an interval can cover (see `analysis.profiles.published`).
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Spike(Answer):
     after: str  # snapshot of the later profile
     seconds: float  # between the two
     allocated_bytes: float  # during the interval
-    # The allocation at the usual rate in the same time: the median of the other intervals' rates,
-    # or the higher of two; NaN without others.
+    # The allocation at the usual rate in the same time: the median of the other intervals' rates;
+    # with only two others, the higher; NaN without others.
     usual_bytes: float
     usual_at_most_bytes: float  # the same for the longest time that the interval can cover
     intervals: int  # number of intervals, including those without new data
@@ -206,9 +206,9 @@ def _place(
 
 
 def _usual_of_others(intervals: pd.DataFrame, place: int) -> float:
-    """Return the median rate of all other intervals, or the higher of two; NaN without any.
+    """Return the median rate of all other intervals; with only two, the higher; NaN without any.
 
-    With three rates of which one is unknown, the median could be the higher of the other two.
+    An unknown third rate could make the higher of two the median.
     """
     others = np.sort(np.delete(intervals["bytes_per_second"].to_numpy(), place))
     if len(others) <= TOO_FEW:

@@ -85,7 +85,7 @@ EPISODES = (
 
 @dataclass(frozen=True)
 class _Cause:
-    """Why no more was released: code, case, and bytes concerned."""
+    """Why the runtime did not release more: code, case of the verdict, and bytes affected."""
 
     code: str
     rule: str = ""
@@ -94,7 +94,7 @@ class _Cause:
 
 @dataclass(frozen=True)
 class _Above:
-    """A step between two readings, for heap above the goal."""
+    """An interval between two readings in which the heap exceeds the goal."""
 
     since: Row  # the first of the consecutive readings with heap above the goal
     silent_seconds: float | None  # how long nothing was released, around these two readings
@@ -124,8 +124,8 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
 def _is_stopped(rows: Sequence[Row]) -> bool:
     """Return whether the process was stopped between two readings with MemStats.
 
-    A tool can stop a process just to read it. A process that answered with MemStats was not stopped
-    before; and if a collection ran in between, it was not stopped throughout.
+    A tool can stop a process just to read it. A process was running when it answered with MemStats;
+    and if a collection ran in between, the process was not stopped throughout.
     """
     first, *between, last = rows
     is_seen = any(row["is_stopped"] is True for row in between)
@@ -135,8 +135,8 @@ def _is_stopped(rows: Sequence[Row]) -> bool:
 def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
     """Merge consecutive intervals with the same verdict; see `EPISODES`.
 
-    Just before a collection, the heap is full and little of it is idle. An interlude of a few
-    seconds with another verdict, between intervals with the same verdict, is merged, too.
+    Just before a collection, the heap is full and little of it is idle. A few seconds
+    with another verdict, between intervals with the same verdict, is merged, too.
     """
     rows = {row["moment"]: _plain(row) for row in rows_of(retention)}
     groups = [list(group) for _, group in groupby(rows_of(intervals), key=_kind)]
@@ -333,7 +333,7 @@ def _limit_binds(row: Row) -> bool:
 
 
 def _free_slots(row: Row) -> int:
-    """Return free slots that pacing does not explain; 0 with a limit, which excludes them."""
+    """Return free slots that pacing does not explain; 0 under a limit, whose goal excludes them."""
     goal = row["NextGC"]
     if goal is None or goal >= NO_GOAL or row["memory_limit_bytes"] is not None:
         return 0

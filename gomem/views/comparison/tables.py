@@ -188,7 +188,7 @@ BUILD_RSS = (
 )
 FINDINGS = (
     words("state", "state"),
-    words("severity", "severity"),
+    words("severity", lambda row: "note" if row["severity"] == "info" else row["severity"]),
     code("code", "code"),
     noted("what", lambda row: (row["title"], row["note"])),
 )

@@ -145,7 +145,7 @@ def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str,
 
 
 def _covers(row: dict[str, Any]) -> Text:
-    """Format `6 runs, each about 2.79 s, 5 GCs and 800 requests from 1-start to 2-loaded`."""
+    """Format `6 runs, per run about 2.79 s, 5 GCs and 800 requests from 1-start to 2-loaded`."""
     is_timed, are_several = not is_unknown(row["seconds"]), row["runs"] > 1
     last_moment = MomentName(row["last_moment"])
     if row["first_moment"]:
@@ -158,7 +158,7 @@ def _covers(row: dict[str, Any]) -> Text:
     parts += [how_many(round(n), noun) for noun, n in counts.items() if not is_unknown(n)]
     *first, last = parts or [""]
     counted = f"{', '.join(first)} and {last}" if first else last
-    each = "each about " if are_several and counted else ""
+    each = "per run about " if are_several and counted else ""
     amount = f"{each}{counted}{' ' if is_timed or last_moment else ', '}" if counted else ""
     return text("{}, {}{}", how_many(row["runs"], "run"), amount, where)
 

@@ -59,8 +59,8 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
     return (
         f"{text}. The slope is the median of all pairwise slopes; its interval includes sampling "
         "error. The last column projects each stack forward by three times the observed time, at "
-        "most an hour: a ramp by its slope, a saw-tooth at its peak, any other shape at its last "
-        "value."
+        "most an hour: a ramp continues at its slope, a saw-tooth stays at its peak, and any other "
+        "shape stays at its last value."
     )
 
 

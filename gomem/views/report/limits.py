@@ -29,8 +29,8 @@ LACKING = (
     "memory.events of the process's cgroup"
 )
 WORST_CASES = (
-    "Worst case for RSS: all memory that Go retains becomes resident, then all released memory is "
-    "reused"
+    "Worst case for RSS without further growth: all memory that Go retains becomes resident, then "
+    "all released memory is reused"
 )
 STILL_COUNTED = (
     "FreeBSD counts released memory as resident until it needs the pages: released memory that is "

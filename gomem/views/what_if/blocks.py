@@ -133,7 +133,7 @@ def _rate(row: Row) -> Cell:
 
 
 def _headroom(row: Row) -> Cell:
-    """The memory left in the container; a negative number is shown in words."""
+    """The memory left in the container, or `12 MiB over` the limit."""
     size = row["headroom_bytes"]
     if is_unknown(size) or size >= 0:
         return bytes_cell(size)

@@ -21,7 +21,7 @@ Next: See how much of this is in RSS:
   cat /proc/PID/smaps > smaps
 
 Capture: api
-Go release: unknown (nothing in the capture names it)
+Go release: unknown (no file states it)
 Snapshots: 1
 Files: 1
 """
