@@ -28,6 +28,10 @@ _WANTED = (
 )
 _COLLECT = "Collect {}: {}."
 _FROM_GO = "Collect {} (the program must import expvar): {}."
+_WHO_WAS_KILLED = text(
+    "The OOM killer's table does not say whom it killed; the line below it does: {}.",
+    Command("dmesg -T | grep -i 'killed process'"),
+)
 _IF_IT_IS_GO = "If this is a Go program, collect {} (the program must import expvar): {}."
 
 
@@ -107,7 +111,9 @@ def find(case: Case) -> list[Finding]:
         if not (name == MEMSTATS_WORD and _is_no_go(moments))
         and (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]
-    return [_finding(lacking)] if lacking else []
+    listed = [moment.listed for moment in moments if moment.listed is not None]
+    is_killer = bool(listed) and all(row.is_candidate for row in listed)
+    return [_finding(lacking, _WHO_WAS_KILLED if is_killer else "")] if lacking else []
 
 
 def _is_no_go(moments: Sequence[MomentFacts]) -> bool:
@@ -136,7 +142,7 @@ _ELSEWHERE = (
 )
 
 
-def _finding(lacking: list[_Missing]) -> Finding:
+def _finding(lacking: list[_Missing], first: str) -> Finding:
     where = {name for missing in lacking for name in missing.without}
     titles = joined("; ", (missing.title for missing in lacking))
     steps = joined(" ", (missing.step for missing in lacking))
@@ -145,7 +151,7 @@ def _finding(lacking: list[_Missing]) -> Finding:
         titles.capitalised(),
         moment=next(iter(where)) if len(where) == 1 else None,
         evidence=[missing.evidence for missing in lacking],
-        next_step=steps,
+        next_step=first or steps,
         mechanism=_ELSEWHERE if any(missing.is_elsewhere for missing in lacking) else "",
     )
 
