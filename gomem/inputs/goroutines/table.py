@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.inputs.goroutines.crash import crash_of
 from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
 from gomem.inputs.goroutines.leak_tests import test_that_lists
-from gomem.inputs.goroutines.parse import SECONDS, highest_number
+from gomem.inputs.goroutines.parse import SECONDS, headless_stack, highest_number
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -44,6 +44,13 @@ GOROUTINES = (
     Column("of_the_runtime", "bool", "", "The runtime's own, which no count of them includes."),
     Column("elided", "Int64", "count", "Frames left out of the stack; missing if it does not say."),
     Column("stack", "str", "", "Function names, innermost first, joined by `;`.", Function),
+    Column(
+        "ancestry",
+        "str",
+        "",
+        "The same of its ancestors; empty without tracebackancestors.",
+        Function,
+    ),
 )
 
 
@@ -56,6 +63,8 @@ class Goroutines(Frames):
     # The highest goroutine number, about the number ever started; None if there is none.
     highest: int | None = None
     leak_test: str = ""  # goleak or leaktest, if a test reported these goroutines
+    # The stack above the first goroutine, innermost first, whose header is missing.
+    headless: tuple[str, ...] = ()
 
 
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
@@ -65,7 +74,8 @@ def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
         seconds = None if alike.minutes is None else float(alike.minutes * SECONDS)
         elided = None if alike.elided < 0 else alike.elided
         begun = (innermost_own(alike.stack), alike.created_by, alike.locked, alike.leaked)
-        stack = (alike.of_the_runtime, elided, ";".join(alike.stack))
+        stacks = (";".join(alike.stack), ";".join(alike.ancestry))
+        stack = (alike.of_the_runtime, elided, *stacks)
         rows.append((count, alike.state, seconds, *begun, *stack))
     return build_rows(rows, GOROUTINES)
 
@@ -88,4 +98,5 @@ def read_goroutines(source: Source) -> Goroutines:
     crash = crash_of(plain.data[:HEAD_BYTES])
     leak_test = test_that_lists(source.data[:HEAD_BYTES])
     highest = highest_number(plain.data)
-    return Goroutines(goroutines_table(found), crash, highest, leak_test, damaged=damaged)
+    headless = headless_stack(plain.data[:HEAD_BYTES])
+    return Goroutines(goroutines_table(found), crash, highest, leak_test, headless, damaged=damaged)
