@@ -85,7 +85,8 @@ _PRINTED = re.compile(
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
 MIN_WORDS = 4
 _SIZE = re.compile(
-    rb"(?<![\w.])(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
+    rb"(?<![\w.])(?<![eE]\+)"
+    rb"(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
     rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
 )
 # What a person's script printed of numbers that it added up: `Total RSS: 448.5 MB`.

@@ -55,6 +55,7 @@ from gomem.inputs.processes.windows import processes_of_windows
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.sched_trace import schedule_words
 from gomem.inputs.size_series import series_of_sizes
+from gomem.inputs.sized_rows import rows_with_sizes
 from gomem.inputs.smaps.numa import pages_by_node
 from gomem.inputs.smaps.pmap_totals import totals_of_pmap
 from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
@@ -303,7 +304,7 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     sizes_of_vmstat, loop_of_ps, exported_by_grafana, _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, shown_of_a_unit, reprinted_maps,
     summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,
-    series_of_sizes, _variables, _metrics_page, _refusal, _json,
+    series_of_sizes, rows_with_sizes, _variables, _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ _ASK_STACKS = (
 _CRASH = re.compile(rb"fatal error: runtime: (?:out of memory|cannot allocate memory)")
 _UNIT = rb"(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)"
 _SIZE = re.compile(
-    rb"(?<![\w.,-])(?:\d+(?:[.,]\d+)*[ ]?" + _UNIT + rb"(?![\w/])"
+    rb"(?<![\w.,-])(?<![eE]\+)(?:\d+(?:[.,]\d+)*[ ]?" + _UNIT + rb"(?![\w/])"
     rb"|(?:[KMGT]i?B)[:=] *\d+(?:\.\d+)?)"
 )
 _RSS = re.compile(
