@@ -13,11 +13,11 @@ from gomem.diagnosis.leak_tests import HTTP_CLIENT, leak_test_words, step_of_tes
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import (
     ALLOCATING,
-    BUILD_FOR_64_BITS,
     DEADLOCK,
+    NO_THREAD,
     STACK_OVERFLOW,
-    address_space_words,
     asked_words,
+    refused_words,
 )
 from gomem.inputs.pprof.calls.names import can_be_mended, in_standard_library
 from gomem.inputs.processes.other_systems import AT_COMMIT_LIMIT
@@ -215,8 +215,8 @@ def _step_of_crash(diagnosis: Diagnosis, crash: Crash | None) -> Text:
         states = {state for dump in _dumps(diagnosis) for state in dump.goroutines["state"]}
         is_shown = bool(_cycle(diagnosis)) or RUNNING in states
         return _END_RECURSION if is_shown else _FRAMES_ARE_MISSING
-    if crash.fills_32_bits:
-        return Text(BUILD_FOR_64_BITS).sentence()
+    if refused := refused_words(crash):
+        return Text(refused[1]).sentence()
     return _CHECK_LENGTH if _is_huge(diagnosis, crash) else Text()
 
 
@@ -280,8 +280,11 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
         words = "The Go compiler ran out of memory{} while it built {}; your program did not run."
         return text(words, text(", {}", asked) if asked else "", Quoted(crash.building))
     said = text("The program ran out of memory{}.", text(", {}", asked) if asked else "")
-    more = text("{}", AT_COMMIT_LIMIT if crash.is_at_commit_limit else address_space_words(crash))
-    return text("{} {}", said, more.sentence()) if more else said
+    refused = refused_words(crash)
+    more = Text(AT_COMMIT_LIMIT) if crash.is_at_commit_limit else Text()
+    more = more if refused is None else refused[0]
+    told = (said if crash.why != NO_THREAD else "", more.sentence() if more else "")
+    return joined(" ", filter(None, told))
 
 
 def _is_huge(diagnosis: Diagnosis, crash: Crash) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from gomem.inputs.markdown import RULE, cells_of_row
 from gomem.inputs.processes.row import bytes_of
-from gomem.inputs.resemblance import Resemblance, quoted
+from gomem.inputs.resemblance import quoted
 from gomem.text import Count, Text, joined, text
 
 if TYPE_CHECKING:
@@ -42,18 +42,15 @@ _OWN_ROW = re.compile(
     + rb")(?:[ \t]+\(?\d[\d.]{0,6}%\)?)?[ \t]*"
 )  # fmt: skip
 _OF_CGROUP = re.compile(rb"memory\.(?:usage_in_bytes|current)\b")
-_ASK = "gomem capture PID --every 10s -o DIR records what the process uses, and what for"
 
 
-def rows_with_sizes(head: bytes, _: str) -> Resemblance | None:
-    """Describe rows or lines of one form, each with a size."""
+def rows_with_sizes(head: bytes) -> Text:
+    """Describe rows or lines of one form, each with a size; empty without any."""
     lines = head.split(b"\n")
     looks = (_in_markdown, _own_table, _timed, _labelled)
     what = next(filter(None, (look(lines) for look in looks)), None)
-    if what is None:
-        return None
     of = Text(", of a cgroup's usage") * (_OF_CGROUP.search(head) is not None)
-    return Resemblance(text("{}{}", what, of), _ASK)
+    return Text() if what is None else text("it has {}{}", what, of)
 
 
 def _in_markdown(lines: Sequence[bytes]) -> Text | None:
