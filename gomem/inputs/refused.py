@@ -15,7 +15,7 @@ from gomem.inputs.resemblance import Resemblance
 from gomem.text import Count, joined, text
 
 _REFUSED = re.compile(
-    rb"\b(mmap|fork/exec|clone|fork)\b[^\n]{0,400}?\b(?:cannot allocate memory|ENOMEM)\b",
+    rb"\b(mmap|fork/exec|clone|fork)2?\b[^\n]{0,400}?\b(?:cannot allocate memory|ENOMEM)\b",
     re.IGNORECASE,
 )
 MMAP = "mmap"

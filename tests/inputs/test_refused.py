@@ -26,3 +26,9 @@ def test_a_fork_that_failed_is_about_what_the_machine_committed():
 @pytest.mark.parametrize("error", [b"permission denied", b"no such device"])
 def test_other_errors_are_none_of_memory(error):
     assert "ENOMEM" not in f"{looks_like(MMAP % error, 'paste.txt').what}"
+
+
+def test_a_call_that_strace_shows_is_read_too():
+    seen = looks_like(b"mmap2(NULL, 4096, PROT_NONE) = -1 ENOMEM (Cannot allocate memory)\n", "a")
+
+    assert "mmap failed 1 time" in f"{seen.what}"

@@ -60,7 +60,7 @@ _ERRORS = {
 # Functions that set up the runtime, before main.
 _SET_UP = re.compile(
     rb"^runtime\.(?:schedinit|mallocinit|rt0_go|\(\*mheap\)\.init|\(\*addrRanges\)\.init"
-    rb"|\(\*pageAlloc\)\.init|mcommoninit|modulesinit)\b", re.MULTILINE,
+    rb"|\(\*pageAlloc\)\.init|modulesinit)\b", re.MULTILINE,
 )  # fmt: skip
 _FIRST_GOROUTINE = re.compile(rb"^goroutine \d", re.MULTILINE)
 _ASKED = re.compile(

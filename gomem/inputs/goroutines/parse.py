@@ -46,7 +46,7 @@ OLD_DEPTH = 98  # frames that older releases print of a deeper stack, excluding 
 _HEADER = re.compile(
     rb"goroutine (\d{1,19}) (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[([^\]\n]{1,200})\][^\n]{0,1000}:\s*+"
 )
-_FIRST_HEADER = re.compile(rb"^goroutine \d{1,19} [^\n]*\[[^\n]*\]:\s*?$", re.MULTILINE)
+_FIRST_HEADER = re.compile(rb"^" + _HEADER.pattern, re.MULTILINE)
 _NUMBERED = re.compile(rb"^[ \t]*+goroutine (\d{1,18}) [^\n]*\[", re.MULTILINE)
 _TORN = re.compile(rb"goroutine \d{1,19}(?: (?:gp=[^\n\[]*)?(?:\[[^\n]*)?)?")
 _BEGINNING = re.compile(

@@ -203,7 +203,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
         line = _bare(raw)
         if is_date(line):
             at = time_of(line)
-        elif glued := GLUED.fullmatch(line):
+        elif b"LIMIT" in line and (glued := GLUED.fullmatch(line)):
             yield from ((number, part, at) for part in glued.groups())
         elif not (TOP_HEAD.fullmatch(line) or SHELL_SAYS.fullmatch(line)):
             yield number, line, at

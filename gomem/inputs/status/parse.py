@@ -18,7 +18,7 @@ from gomem.inputs.processes.row import rounded_size
 from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 STATE = re.compile(rb"([A-Za-z]) \([a-z ]{1,20}\)")
-SIGN = rb"(?::[ \t]*|[ \t]+=[ \t]*)"  # people also write `VmRSS  = 90.5 MiB`
+SIGN = rb"[ \t]*[:=][ \t]*"  # people also write `VmRSS  = 90.5 MiB`
 FIELD = re.compile(rb"([A-Za-z_]\w*)" + SIGN + rb"(.*)")
 BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
 NAME = rb"\s*(?:Name:[ \t]+[^\n]{1,64}\n)?"
