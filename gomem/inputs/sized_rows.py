@@ -41,7 +41,7 @@ _OWN_ROW = re.compile(
     rb"[ \t>]*(?P<name>[A-Za-z][\w./:@-]{0,80})[ \t]+\d{1,10}[ \t][^\n=]{0,80}?(?P<size>" + SIZE
     + rb")(?:[ \t]+\(?\d[\d.]{0,6}%\)?)?[ \t]*"
 )  # fmt: skip
-_OF_CGROUP = re.compile(rb"memory\.(?:usage_in_bytes|current)\b")
+_CGROUP_FILE = re.compile(rb"memory\.(?:usage_in_bytes|current)\b")
 
 
 def rows_with_sizes(head: bytes) -> Text:
@@ -49,7 +49,7 @@ def rows_with_sizes(head: bytes) -> Text:
     lines = head.split(b"\n")
     looks = (_in_markdown, _own_table, _timed, _labelled)
     what = next(filter(None, (look(lines) for look in looks)), None)
-    of = Text(", of a cgroup's usage") * (_OF_CGROUP.search(head) is not None)
+    of = Text(", of a cgroup's usage") * (_CGROUP_FILE.search(head) is not None)
     return Text() if what is None else text("it has {}{}", what, of)
 
 
