@@ -28,7 +28,7 @@ from gomem.inputs.mem_info import lines_of_mem_info
 from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.other_systems import lines_of_freebsd
-from gomem.inputs.processes.parse import lines_of_processes
+from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
 from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source
 from gomem.units import is_digits
@@ -85,7 +85,8 @@ _PRINTED = re.compile(
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
 MIN_WORDS = 4
 _SIZE = re.compile(
-    rb"(?<![\w.])(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
+    rb"(?<![\w.])(?<![eE]\+)"
+    rb"(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
     rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
 )
 # What a person's script printed of numbers that it added up: `Total RSS: 448.5 MB`.
@@ -265,7 +266,8 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
         if any(text.strip() for text in lines[start:place]):
             yield _Stretch(start, place, is_fenced or is_marked)
         # A command that says what a number is, or pprof's sample type, belongs to its output.
-        says_what = _ASKS_PPROF.search(line) is not None or asks_for_a_number(line)
+        asks = (asks_for_a_number, asks_for_columns)
+        says_what = _ASKS_PPROF.search(line) is not None or any(ask(line) for ask in asks)
         start = place if says_what else place + 1
         is_marked = is_mark and not is_fence
         is_fenced ^= is_fence

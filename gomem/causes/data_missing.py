@@ -28,6 +28,10 @@ _WANTED = (
 )
 _COLLECT = "Collect {}: {}."
 _FROM_GO = "Collect {} (the program must import expvar): {}."
+_WHO_WAS_KILLED = text(
+    "The OOM killer's table does not say whom it killed; the line below it does: {}.",
+    Command("dmesg -T | grep -i 'killed process'"),
+)
 _IF_IT_IS_GO = "If this is a Go program, collect {} (the program must import expvar): {}."
 
 
@@ -115,7 +119,11 @@ def find(case: Case) -> list[Finding]:
         if not (name == MEMSTATS_WORD and _is_no_go(moments))
         and (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]
-    return [_finding(lacking, moments[-1].name)] if lacking else []
+    if not lacking:
+        return []
+    listed = [moment.listed for moment in moments if moment.listed is not None]
+    is_killer = bool(listed) and all(row.is_candidate for row in listed)
+    return [_finding(lacking, moments[-1].name, _WHO_WAS_KILLED if is_killer else "")]
 
 
 def _is_no_go(moments: Sequence[MomentFacts]) -> bool:
@@ -144,7 +152,7 @@ _ELSEWHERE = (
 )
 
 
-def _finding(lacking: list[_Missing], last: str) -> Finding:
+def _finding(lacking: list[_Missing], last: str, first: str) -> Finding:
     """Return the finding; the next step is about the last snapshot, if that lacks a file."""
     where = {name for missing in lacking for name in missing.without}
     titles = joined("; ", (missing.title for missing in lacking))
@@ -154,7 +162,7 @@ def _finding(lacking: list[_Missing], last: str) -> Finding:
         titles.capitalised(),
         moment=next(iter(where)) if len(where) == 1 else None,
         evidence=[missing.evidence for missing in lacking],
-        next_step=steps,
+        next_step=first or steps,
         mechanism=_ELSEWHERE if any(missing.is_elsewhere for missing in lacking) else "",
     )
 

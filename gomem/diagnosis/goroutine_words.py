@@ -9,16 +9,17 @@ import pandas as pd
 
 from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
+from gomem.diagnosis.leak_tests import HTTP_CLIENT, leak_test_words, step_of_test
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import (
     ALLOCATING,
-    BUILD_FOR_64_BITS,
     DEADLOCK,
+    NO_THREAD,
     STACK_OVERFLOW,
-    address_space_words,
     asked_words,
+    refused_words,
 )
-from gomem.inputs.pprof.calls.names import can_be_mended
+from gomem.inputs.pprof.calls.names import can_be_mended, in_standard_library
 from gomem.inputs.processes.other_systems import AT_COMMIT_LIMIT
 from gomem.text import Age, Bytes, Command, Count, Function, Quoted, Text, joined, text
 from gomem.units import is_unknown
@@ -46,6 +47,13 @@ _BUILD_LESS = text(
     Command("go build -p 1 ./..."),
 )
 _END_RECURSION = Text("Find what should end the recursion: the repeating frames are the cycle.")
+_FRAMES_ARE_MISSING = Text(
+    "Look at the frames below `goroutine N [running]`, which are not here: those that repeat are "
+    "the cycle."
+)
+_LINES_ARE_MISSING = Text(
+    "Look at the lines above that stack, which are not here: they say why the program crashed."
+)
 _CHECK_LENGTH = Text(
     "Find where the length of that object comes from, and limit it: a length that was read from "
     "input, or a buffer that takes a whole file."
@@ -58,10 +66,11 @@ ANYTHING = text(
 CONNECTIONS = {
     "net/http.(*connReader).": "A server waits there for the next request of a client.",
     "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
-    "net/http.(*persistConn).": "Each serves a connection of an HTTP client, in use or idle.",
+    HTTP_CLIENT: "Each serves a connection of an HTTP client, in use or idle.",
 }
+RUNNING = "running"
+ALLOCATES = frozenset({"runtime.growslice", "runtime.makeslice", "runtime.mallocgc"})
 PARKED = frozenset({"runtime.gopark", "runtime.goparkunlock", "runtime.park"})
-RUNS_TESTS = "testing.(*M).Run"
 AT_WORK = frozenset({"running", "runnable", "syscall"})  # states other than waiting
 
 
@@ -97,12 +106,21 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         standing[0] if is_alone else standing[1],
         Function(where) if where else "the runtime",
         state,
-        text(", started by {}", Function(begun)) if begun else "",
+        text(", started by {}{}", Function(begun), _origin(diagnosis, where)) if begun else "",
     )
     whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
-    beside = (whose, _leak_test_words(diagnosis), _started_words(diagnosis, last))
+    beside = (whose, leak_test_words(_dumps(diagnosis)), _started_words(diagnosis, last))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
     return said, False, _step_of(diagnosis)
+
+
+def _origin(diagnosis: Diagnosis, where: str) -> Text:
+    """The function outside of the standard library that an ancestor ran; empty if none is shown."""
+    rows = pd.concat([dump.goroutines for dump in _dumps(diagnosis)] or [pd.DataFrame()])
+    shown = rows[rows["function"] == where]["ancestry"] if len(rows) else ()
+    names = (name for ancestry in shown for name in ancestry.split(";") if name)
+    own = next((name for name in names if not in_standard_library(name)), "")
+    return text(" for {}", Function(own)) if own else Text()
 
 
 def _crash_of(diagnosis: Diagnosis) -> Crash | None:
@@ -112,10 +130,10 @@ def _crash_of(diagnosis: Diagnosis) -> Crash | None:
 
 def _step_of(diagnosis: Diagnosis) -> Text:
     """The next step; a crashed process cannot be measured any more."""
-    crash = _crash_of(diagnosis)
+    crash, largest = _crash_of(diagnosis), _largest(diagnosis.facts.goroutine_groups)
     if _is_a_build(diagnosis):
         return _BUILD_LESS
-    if step := _step_of_crash(diagnosis, crash):
+    if step := _step_of_crash(diagnosis, crash) or step_of_test(_dumps(diagnosis), largest):
         return step
     return _THE_WHOLE_DUMP if _is_excerpt(diagnosis) else NO_BYTES
 
@@ -194,9 +212,11 @@ def _step_of_crash(diagnosis: Diagnosis, crash: Crash | None) -> Text:
     if crash is None:
         return Text()
     if crash.why == STACK_OVERFLOW:
-        return _END_RECURSION
-    if crash.fills_32_bits:
-        return Text(BUILD_FOR_64_BITS).sentence()
+        states = {state for dump in _dumps(diagnosis) for state in dump.goroutines["state"]}
+        is_shown = bool(_cycle(diagnosis)) or RUNNING in states
+        return _END_RECURSION if is_shown else _FRAMES_ARE_MISSING
+    if refused := refused_words(crash):
+        return Text(refused[1]).sentence()
     return _CHECK_LENGTH if _is_huge(diagnosis, crash) else Text()
 
 
@@ -208,9 +228,24 @@ def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None
         return None
     states = own.groupby("state", sort=False)["goroutines"].sum()
     named = joined(", ", map(str, states.index[:NAMED_STATES]))
+    if headless := _headless_words(diagnosis):
+        return headless, False, _LINES_ARE_MISSING
     count = Count(int(own["goroutines"].sum()), "goroutine")
     words = "{} here, of the runtime's own ({}): none of the program's is shown."
     return text(words, count, named), False, WHERE_THEY_WAIT
+
+
+def _headless_words(diagnosis: Diagnosis) -> Text:
+    """What the program did in a stack whose header is missing; empty without one of its own."""
+    stack = next(filter(None, (dump.headless for dump in _dumps(diagnosis))), ())
+    own = [name for name in stack if not name.startswith("runtime.")]
+    if not own:
+        return Text()
+    allocates = next((name for name in stack if name in ALLOCATES), "")
+    does = text(" ({})", Function(allocates)) if allocates else Text()
+    by = joined("", (text(", called by {}", Function(name)) for name in own[1 : NAMED_STATES + 1]))
+    words = "The text begins within a goroutine, whose header is missing: it is in {}{}{}."
+    return text(words, Function(own[0]), does, by)
 
 
 def _dumps(diagnosis: Diagnosis) -> list[Goroutines]:
@@ -218,18 +253,6 @@ def _dumps(diagnosis: Diagnosis) -> list[Goroutines]:
     moments = [*diagnosis.capture.by_moment.values()]
     files = moments[-1].artefacts if moments else ()
     return [file.parsed for file in files if file.kind.name == "goroutines"]
-
-
-def _leak_test_words(diagnosis: Diagnosis) -> Text:
-    """What a test says about the goroutines that it lists; empty without a test."""
-    name = next(filter(None, (dump.leak_test for dump in _dumps(diagnosis))), "")
-    if not name:
-        return Text()
-    said = text("{} found these goroutines at the end of the test, and calls them leaked.", name)
-    stacks = (stack for dump in _dumps(diagnosis) for stack in dump.goroutines["stack"])
-    own = any(RUNS_TESTS in stack.split(";") for stack in stacks)
-    words = "{} The goroutine in {} runs the tests, and is no leak."
-    return text(words, said, Function(RUNS_TESTS)) if own else said
 
 
 def _started_words(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
@@ -257,8 +280,11 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
         words = "The Go compiler ran out of memory{} while it built {}; your program did not run."
         return text(words, text(", {}", asked) if asked else "", Quoted(crash.building))
     said = text("The program ran out of memory{}.", text(", {}", asked) if asked else "")
-    more = text("{}", AT_COMMIT_LIMIT if crash.is_at_commit_limit else address_space_words(crash))
-    return text("{} {}", said, more.sentence()) if more else said
+    refused = refused_words(crash)
+    more = Text(AT_COMMIT_LIMIT) if crash.is_at_commit_limit else Text()
+    more = more if refused is None else refused[0]
+    told = (said if crash.why != NO_THREAD else "", more.sentence() if more else "")
+    return joined(" ", filter(None, told))
 
 
 def _is_huge(diagnosis: Diagnosis, crash: Crash) -> bool:
@@ -273,9 +299,7 @@ def _is_huge(diagnosis: Diagnosis, crash: Crash) -> bool:
 def _overflow_words(diagnosis: Diagnosis, crash: Crash) -> Text:
     """The stack limit that was reached, and the functions in the recursion."""
     limit = text(" of {}", Bytes(crash.limit_bytes)) if crash.limit_bytes else Text()
-    stacks = [stack.split(";") for dump in _dumps(diagnosis) for stack in dump.goroutines["stack"]]
-    counts = Counter(name for stack in stacks[:1] for name in stack if can_be_mended(name))
-    again = [name for name, times in counts.most_common(NAMED_CYCLE) if times > 1]
+    again = _cycle(diagnosis)
     cycle = Text("it called itself without end, or too deep")
     if again:
         named = joined(" and ", map(Function, again))
@@ -283,6 +307,13 @@ def _overflow_words(diagnosis: Diagnosis, crash: Crash) -> Text:
         cycle = text("{} {} without end, or too deep", named, verb)
     words = "The stack of a goroutine reached its limit{}: {}. This is not a heap leak."
     return text(words, limit, cycle)
+
+
+def _cycle(diagnosis: Diagnosis) -> list[str]:
+    """The functions that the first stack has again and again, the most frequent first."""
+    stacks = [stack.split(";") for dump in _dumps(diagnosis) for stack in dump.goroutines["stack"]]
+    counts = Counter(name for stack in stacks[:1] for name in stack if can_be_mended(name))
+    return [name for name, times in counts.most_common(NAMED_CYCLE) if times > 1]
 
 
 def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:

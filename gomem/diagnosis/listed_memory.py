@@ -49,6 +49,11 @@ SMAPS_TOO = text(
     "Collect smaps and MemStats at the same time to see what is in RSS: {}.", TAKE_SMAPS
 )
 CONTAINER_NEXT = text("See how much of that is Go's: {}.", CAPTURE_ONCE)
+UNCOUNTED_NEXT = text(
+    "Read RSS from the process: {}. A Raspberry Pi counts by container only if it boots with {}.",
+    Command("grep -E 'Name|Vm|Rss' /proc/PID/status"),
+    Command("cgroup_enable=memory"),
+)
 IF_GO_NEXT = text("If this is a Go program, see how much of that is Go's: {}.", CAPTURE_ONCE)
 
 
@@ -67,7 +72,10 @@ def listed_words(listed: Listed) -> Text:
     if listed.tool == KUBECTL_TOP and "/" not in listed.name:
         nouns = ("pod", "pods")
     others = Text()
-    if listed.is_largest:
+    if listed.is_candidate:
+        words = "; the largest of {} of its table, which do not show whom it killed"
+        others = text(words, Count(listed.others + 1, "row"))
+    elif listed.is_largest:
         others = text("; the largest of {}", Count(listed.others + 1, *nouns))
     elif listed.others:
         others = text("; {} listed", Count(listed.others, *(f"other {noun}" for noun in nouns)))
@@ -121,6 +129,22 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     else:
         step = CONTAINER_NEXT if shows_go(diagnosis.capture) else IF_GO_NEXT
     return text(words, size, at, listed_words(listed), of), False, step
+
+
+def by_uncounted_container(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """Why docker stats shows 0 B for each container: the kernel does not count their memory."""
+    rows = diagnosis.capture.processes
+    sizes = rows["working_set_bytes"].dropna()
+    if not len(sizes) or sizes.any() or rows["rss_bytes"].notna().any():
+        return None
+    containers = Count(rows["name"].nunique(), "container")
+    words = (
+        "{} shows 0 B for {}: the kernel does not count memory by container, as its memory cgroup "
+        "is off{}."
+    )
+    stopped = Text() if rows["limit_bytes"].notna().all() else text(", or they are stopped")
+    tool = str(rows["tool"].iloc[-1])
+    return text(words, tool.capitalize(), containers, stopped), False, UNCOUNTED_NEXT
 
 
 def _is_mostly_no_process(diagnosis: Diagnosis, used: int) -> bool:

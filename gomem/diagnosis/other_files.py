@@ -1,4 +1,4 @@
-"""What benchmarks and escape analysis show, if no file has the memory in use."""
+"""What benchmarks, escape analysis and a cut page show, if no file has the memory in use."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ WHERE_IT_ALLOCATES = text(
     Command("gomem top mem.pb.gz --sample-type alloc_space"),
 )
 ALLOCATED = ("B/op", "allocs/op")
+_WHOLE_PAGE = text(
+    "Copy the whole page: {}.", Command("curl -s http://HOST:PORT/metrics > metrics.prom")
+)
 SHOWN = 4  # changes
 WITH_A_PROFILE = "Add an allocs profile, so that the report says why each site allocates."
 
@@ -85,6 +88,17 @@ def _change(name: str, unit: str, before: float, after: float) -> Text:
     """The change of one benchmark's value."""
     change = text("{} {}", Quoted(name), unit)
     return text("{} {} %", change, minus(f"{100 * (after / before - 1):+.0f}"))
+
+
+def by_page_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """Say that a page of /metrics lacks the metrics of Go's memory."""
+    pages = [file.parsed for file in diagnosis.capture.files if file.kind.name == "metrics"]
+    if not any(page.is_page and page.memstats is None for page in pages):
+        return None
+    words = (
+        "The page of /metrics has no go_memstats_ metrics: it is cut, or only some are exported."
+    )
+    return Text(words), False, _WHOLE_PAGE
 
 
 def by_other_files(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -68,7 +68,8 @@ def pasted_words(profile: Profile) -> Text:
     kind = profile.default_sample_type
     if profile.is_difference:
         difference = Text("The table of go tool pprof is a difference.")
-        return joined(" ", filter(None, (difference, _net_words(profile, kind), _changed(profile))))
+        net = _of_a_tail(profile, kind) or _net_words(profile, kind)
+        return joined(" ", filter(None, (difference, net, _changed(profile))))
     who = table_words(profile, kind)
     if profile.kind == "bytes" and kind == UNSAID:
         whole = text("{}.", told_total(profile, kind))
@@ -304,6 +305,19 @@ def _net_words(profile: Profile, kind: str) -> Text:
     return text(
         "Its rows add up to {}.", BytesChange(net) if is_bytes else _of_kind(profile, kind, net)
     )
+
+
+def _of_a_tail(profile: Profile, kind: str) -> Text:
+    """Say that a difference begins below its largest rows, and which of those shown has most."""
+    above = profile.printed.cut_above.get(kind) if profile.printed is not None else None
+    top, total = profile.top_rows(kind), profile.total(kind)
+    cums = sorted(zip(map(abs, top.cum.tolist()), top.function, strict=True), reverse=True)
+    if not above or not cums or not total:
+        return Text()
+    cum, name = cums[0]
+    most = text("of those shown, none has more than {} with its callees", Share(cum / total))
+    words = "Its head is missing, and so are the rows above those shown ({} of the total); {} ({})."
+    return text(words, Share(above), most, Function(name))
 
 
 def _change(profile: Profile, kind: str, flat: int, name: str) -> Text:

@@ -20,12 +20,12 @@ from gomem.inputs.cadvisor import memory_of_containers
 from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.by_state import counts_by_state
 from gomem.inputs.goroutines.crash import (
-    BUILD_FOR_64_BITS,
+    NO_THREAD,
     OUT_OF_MEMORY,
     STACK_OVERFLOW,
-    address_space_words,
     asked_words,
     crash_of,
+    refused_words,
 )
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kubernetes import described, evicted
@@ -37,6 +37,7 @@ from gomem.inputs.mentions import mentioned
 from gomem.inputs.metrics.page import families_of, is_page
 from gomem.inputs.native_leaks import native_allocations
 from gomem.inputs.number_series import exported_by_grafana, loop_of_ps
+from gomem.inputs.pprof.printed.heads import heads_of_pprof
 from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
 from gomem.inputs.pressure import pressure_on_memory, sizes_of_vmstat
 from gomem.inputs.processes.cgroups import table_of_cgtop, task_of_nomad
@@ -52,6 +53,7 @@ from gomem.inputs.processes.other_systems import (
 from gomem.inputs.processes.peaks import peak_of_time
 from gomem.inputs.processes.ps_mem import table_of_ps_mem
 from gomem.inputs.processes.windows import processes_of_windows
+from gomem.inputs.refused import refused_for_memory
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.sched_trace import schedule_words
 from gomem.inputs.size_series import series_of_sizes
@@ -98,6 +100,10 @@ _FRAMES_REPEAT = (
     "the frames below `goroutine N [running]` say which: those that repeat are the cycle"
 )
 _REDIRECT = "save what one command prints: COMMAND > FILE; gomem report FILE"
+_PRINTED_AS = {
+    OUT_OF_MEMORY: "what a Go program printed as it ran out of memory",
+    NO_THREAD: "what a Go program printed as it crashed",
+}
 _CRASHED = re.compile(
     rb"\A[\s`$#>]{0,8}(?:fatal error: |runtime: )|^runtime: out of memory: cannot allocate",
     re.MULTILINE,
@@ -210,15 +216,15 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     crash = crash_of(head) if is_crash else None
     if crash is not None and crash.why == STACK_OVERFLOW:
         return _overflow(crash, head)
-    if crash is None or crash.why != OUT_OF_MEMORY:
+    if crash is None or crash.why not in _PRINTED_AS:
         return None
-    what: str = "what a Go program printed as it ran out of memory"
+    what: str = _PRINTED_AS[crash.why]
     if asked := asked_words(crash):
         what = text("{}, {}", what, asked)
     if crash.is_at_commit_limit:
         return Resemblance(text("{}; {}", what, AT_COMMIT_LIMIT), ASK_WINDOWS, is_evidence=True)
-    if full := address_space_words(crash):
-        return Resemblance(text("{}; {}", what, full), BUILD_FOR_64_BITS, is_evidence=True)
+    if refused := refused_words(crash):
+        return Resemblance(text("{}; {}", what, refused[0]), refused[1], is_evidence=True)
     way_out = _LENGTH_FIRST if crash.is_one_object else _GROWS_AGAIN
     return Resemblance(what, way_out, is_evidence=True)
 
@@ -303,7 +309,8 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     sizes_of_vmstat, loop_of_ps, exported_by_grafana, _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, shown_of_a_unit, reprinted_maps,
     summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,
-    series_of_sizes, _variables, _metrics_page, _refusal, _json,
+    heads_of_pprof,
+    series_of_sizes, refused_for_memory, _variables, _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def without_markup(line: bytes) -> bytes:
     if RULE.fullmatch(line):
         return b""
     if _ROW.fullmatch(line):
-        return BETWEEN_CELLS.join(_in_order([_plain(cell) for cell in _cells(line)]))
+        return BETWEEN_CELLS.join(_in_order(cells_of_row(line)))
     return _plain(_BULLET.sub(b"", line))
 
 
@@ -74,6 +74,11 @@ def _plain(text: bytes) -> bytes:
 
 def _cells(row: bytes) -> list[bytes]:
     return [cell.strip() for cell in row.strip()[1:-1].split(b"|")]
+
+
+def cells_of_row(row: bytes) -> list[bytes]:
+    """Return the cells of a row of a table, without Markdown."""
+    return [_plain(cell) for cell in _cells(row)]
 
 
 def _in_order(cells: list[bytes]) -> list[bytes]:

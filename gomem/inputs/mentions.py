@@ -8,6 +8,7 @@ Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words
 Limits        `3.2 GiB of its 4 GiB limit`, see `used_of_limit`
 RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence
 JSON          `"totalAllocatedMemory": 493.16`, a program's own keys
+Tables        `| RSS | 51 MB | 62 MB |`, rows with a size each, see `sized_rows`
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
 In words      `live heap: 410 MiB`, `RSS grows, the heap is flat`, see `named_sizes`
 Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
@@ -40,6 +41,7 @@ from gomem.inputs.named_sizes import (
     stack_words,
     without_limits,
 )
+from gomem.inputs.sized_rows import rows_with_sizes
 from gomem.inputs.text_lines import decoded
 from gomem.inputs.used_of_limit import used_of_limit
 from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
@@ -80,7 +82,7 @@ _ASK_STACKS = (
 _CRASH = re.compile(rb"fatal error: runtime: (?:out of memory|cannot allocate memory)")
 _UNIT = rb"(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)"
 _SIZE = re.compile(
-    rb"(?<![\w.,-])(?:\d+(?:[.,]\d+)*[ ]?" + _UNIT + rb"(?![\w/])"
+    rb"(?<![\w.,-])(?<![eE]\+)(?:\d+(?:[.,]\d+)*[ ]?" + _UNIT + rb"(?![\w/])"
     rb"|(?:[KMGT]i?B)[:=] *\d+(?:\.\d+)?)"
 )
 _RSS = re.compile(
@@ -174,6 +176,8 @@ def _mentions(head: bytes) -> Iterator[Mention]:
     yield from _of_cgroup(head)
     if keys := dict(_JSON_KEY.findall(head)):
         yield _of_json(keys)
+    if sized := rows_with_sizes(head):
+        yield Mention(sized, Text(_ASK_GROWTH))
     yield from _of_sizes(head)
 
 

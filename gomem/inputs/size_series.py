@@ -18,6 +18,7 @@ _LINE = re.compile(
     rb"^[^\n]{0,80}?(?<![\w.])(?P<name>VmRSS|RSS|rss|[Hh]eap ?[Aa]lloc|[Aa]lloc"
     rb"|[Mm]em(?:ory)?(?:[ _-](?:usage|used|alloc))?)[\"'`*]*[ \t]*[:=][ \t]*[\"'(\[]{0,2}"
     rb"(?P<first>\d{1,15}(?:\.\d{1,6})?)(?P<unit> ?[kKMGT]i?[bB]\b)?"
+    rb"(?! (?!bytes\b|is\b|was\b|as\b)[a-z]{2,20}s\b(?![:=]))"  # a number of things
     rb"(?:(?:; ?| ?-> ?| ?=> ?)(?P<then>\d{1,15}(?:\.\d{1,6})?)(?! ?[kKMGT]i?B))?(?![\w.]|-\d)",
     re.MULTILINE,
 )

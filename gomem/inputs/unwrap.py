@@ -8,6 +8,7 @@ Records      Docker's, journald's, and those of `go test -json`, whose Output is
 Prefixes     the stamps and names that log collectors put before each line, see `wrappers`
 Fences       lines of ``` or ~~~ around it, or Jira's `{code}` and `{noformat}`, with prose outside
 Quotes       `> ` before each line
+A diff       `-` and `+` before each line: what was there before, then what is there now
 Indentation  shared by all lines
 A shell      the prompt and command before it, and the next prompt after it
 Markdown     bold words, inline code, bullets, the bars of tables; links in any case
@@ -83,6 +84,11 @@ PROMPT = re.compile(
 )  # fmt: skip
 NAMED = rb"==> [^\n]{1,500} <=="  # file names as printed by head and tail
 COMMAND = re.compile(rb"\s*" + _COMMAND + rb"|" + NAMED)
+# A line of a diff that is no line of either file, and a line of one.
+ABOUT_DIFF = re.compile(
+    rb"@@ -\d[^\n]*|(?:---|\+\+\+) \S[^\n]*|(?:diff|index) [^\n]*|\\ No newline.*"
+)
+BEFORE, AFTER = b"## Before", b"## After"
 MARKS = re.compile(rb"[$#%>`~\xe2{]|\[/?c")  # every line added by a shell or fence has one of them
 
 _UNREAD = "what follows another command is not read here; save it to a file of its own"
@@ -294,6 +300,27 @@ def _indented(lines: _Lines) -> _Lines | None:
     return replace(lines, texts=[text[shared:] for text in lines.texts]) if shared else None
 
 
+def _undiffed(lines: _Lines) -> _Lines | None:
+    """Return both sides of a diff, the older one first below a heading; or the only side."""
+    about = [ABOUT_DIFF.fullmatch(text) is not None for text in lines.texts]
+    own = [place for place, text in enumerate(lines.texts) if text.strip() and not about[place]]
+    signs = {lines.texts[place][:1] for place in own}
+    has_hunk = any(text.startswith(b"@@ -") for text in lines.texts)
+    if not signs <= {b"-", b"+", b" "} or not signs & {b"-", b"+"}:
+        return None
+    has_bullets = any(lines.texts[place][1:2] == b" " for place in own)
+    if not has_hunk and not {b"-", b"+"} <= signs and (signs != {b"+"} or has_bullets):
+        return None  # a list, or negative numbers
+    texts: list[bytes] = []
+    numbers: list[int] = []
+    for sign, heading in ((b"-", BEFORE), (b"+", AFTER)):
+        side = [place for place in own if lines.texts[place][:1] in (sign, b" ")]
+        if sign in signs:
+            texts += [heading, *(lines.texts[place][1:] for place in side), b""]
+            numbers += [lines.numbers[place] for place in (side[0], *side, side[-1])]
+    return _Lines(texts, numbers, lines.left_out)
+
+
 def _straight(lines: _Lines) -> _Lines | None:
     """Replace curly quotation marks by straight ones."""
     text = b"\n".join(lines.texts)
@@ -323,7 +350,7 @@ def _headed(lines: _Lines) -> _Lines | None:
 
 
 _PEELS: tuple[Callable[[_Lines], _Lines | None], ...] = (
-    _wrapped, _fenced, _quoted, _indented, _headed, _straight, _unmarked, _unprefixed,
+    _wrapped, _fenced, _quoted, _undiffed, _indented, _headed, _straight, _unmarked, _unprefixed,
 )  # fmt: skip
 
 

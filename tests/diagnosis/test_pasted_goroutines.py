@@ -140,3 +140,67 @@ def test_a_stack_overflow_names_the_cycle(release):
     assert "main.writeAll" in f"{verdict.sentence}"
     assert "call each other without end" in f"{verdict.sentence}"
     assert "debug/pprof" not in f"{verdict.next_step}"
+
+
+LEAK = (
+    "--- FAIL: TestAll (0.4s)\n    all_test.go:16: found unexpected goroutines:\n"
+    "        [Goroutine 6 in state select, with {where} on top of the stack:\n"
+    "        {where}(0xc0000f8400)\n                /go/a/worker.go:292 +0x9f\n"
+    "        created by {begun} in goroutine 1\n                /go/a/worker.go:34 +0x8d\n"
+    "        ]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("where", "begun", "said"),
+    [
+        ("a.org/v.(*w).start", "a.org/v.init.0", 'IgnoreTopFunction("a.org/v.(*w).start")'),
+        ("net/http.(*persistConn).writeLoop", "net/http.(*Transport).x", "CloseIdleConnections"),
+        ("a.org/q.(*queue).run", "a.org/q.newQueue", "what a.org/q.newQueue starts"),
+    ],
+)  # fmt: skip
+def test_what_a_test_found_needs_no_server(tmp_path, where, begun, said):
+    step = diagnosed(tmp_path, LEAK.format(where=where, begun=begun)).verdict.next_step
+
+    assert said in f"{step}"
+    assert "curl" not in f"{step}"
+
+
+def test_an_overflow_whose_frames_are_elsewhere_asks_for_them(tmp_path):
+    text = (
+        "runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n\n"
+        "goroutine 5 [GC worker (idle)]:\nruntime.gopark(0x1)\n\t/go/proc.go:3 +0x1\n"
+        "runtime.gcBgMarkWorker(0xc0)\n\t/go/mgc.go:3 +0x1\n"
+    )
+    verdict = diagnosed(tmp_path, text).verdict
+
+    assert "not here" in f"{verdict.next_step}"
+    whole = text.replace("GC worker (idle)", "running")
+    assert "not here" not in f"{diagnosed(tmp_path, whole).verdict.next_step}"
+
+
+def test_a_dump_that_begins_within_a_goroutine_says_what_it_did(tmp_path):
+    stack = (
+        "runtime.growslice(0x66)\n\t/go/slice.go:290 +0x4\nmain.list.add(...)\n\t/app/list.go:29\n"
+        "main.main()\n\t/app/main.go:40 +0x6\nruntime.goexit()\n\t/go/asm.s:15 +0x1\n"
+        "goroutine 2 [force gc (idle)]:\nruntime.gopark(0x0)\n\t/go/proc.go:363 +0xd6\n"
+    )
+    verdict = diagnosed(tmp_path, stack).verdict
+
+    assert (
+        "it is in main.list.add (runtime.growslice), called by main.main" in f"{verdict.sentence}"
+    )
+    assert "curl" not in f"{verdict.next_step}"
+
+
+def test_who_started_it_is_named_by_its_ancestors(tmp_path):
+    dump = (
+        "goroutine 21 [select, 9 minutes]:\nnet/http.(*persistConn).writeLoop(0xc1)\n"
+        "\t/go/transport.go:2410 +0xf2\ncreated by net/http.(*Transport).dialConn\n"
+        "\t/go/transport.go:1766 +0x17\n[originating from goroutine 1]:\n"
+        "net/http.(*Transport).dialConn(...)\n\t/go/transport.go:1426 +0x3e\n"
+        "a.org/engine.newClient.func1(...)\n\t/app/engine.go:9 +0x3e\n"
+    )
+    said = diagnosed(tmp_path, dump).verdict.sentence
+
+    assert "started by net/http.(*Transport).dialConn for a.org/engine.newClient.func1" in f"{said}"

@@ -640,3 +640,47 @@ def test_a_process_beside_a_container_is_not_another_one(tmp_path):
     assert "another process" not in said
     assert "memory.stat" in found.verdict.next_step
     assert "Go program" not in found.verdict.next_step
+
+
+TASKS = b"".join(
+    b"[9.1] [%7d]     0 %5d   9000   %5d   98304        0             0 %b\n"
+    % (pid, pid, rss, name)
+    for pid, rss, name in (
+        (754, 900, b"journald"),
+        (1175, 4735, b"multipathd"),
+        (1680, 700, b"cron"),
+    )
+)
+
+
+def test_a_task_table_without_the_killed_process_asks_for_it():
+    verdict = gomem.diagnose(loaded(TASKS)).verdict
+
+    assert [3] == sizes(verdict.headline, Count)
+    assert "rows of its table" in verdict.headline
+    assert "processes" not in verdict.headline
+    assert "killed process" in verdict.next_step
+    assert "smaps" not in verdict.next_step
+
+
+STATS = (
+    b"CONTAINER      CPU %    MEM USAGE / LIMIT   MEM %    NET I/O           BLOCK I/O\n"
+    b"0a1b2c3d4e5f   0.22%    0 B / 1.02 GB       0.00%    2.3 kB / 648 B    29.6 MB / 0 B\n"
+    b"1a1b2c3d4e5f   0.10%    0 B / 1.02 GB       0.00%    2.3 kB / 648 B    29.6 MB / 0 B\n"
+)
+
+
+@pytest.mark.parametrize("limit", [b"1.02 GB", b"0 B"])
+def test_docker_stats_without_a_memory_cgroup(limit):
+    verdict = gomem.diagnose(loaded(STATS.replace(b"1.02 GB", limit))).verdict
+
+    assert [2] == sizes(verdict.headline, Count)
+    assert "memory cgroup is off" in verdict.headline
+    assert ("stopped" in verdict.headline) == (limit == b"0 B")
+    assert "/proc/PID/status" in verdict.next_step
+
+
+def test_docker_stats_with_one_size_is_read_as_before():
+    some = STATS.replace(b"0.10%    0 B", b"0.10%    9 MB")
+
+    assert "off" not in gomem.diagnose(loaded(some)).verdict.headline

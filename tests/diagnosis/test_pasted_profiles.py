@@ -392,3 +392,17 @@ def test_an_excerpt_says_what_it_is_of(tmp_path, table, told, not_said):
 
     assert all(part in found for part in told), found
     assert not any(part in found for part in not_said), found
+
+
+def test_a_difference_without_its_first_rows_does_not_say_what_they_add_up_to(tmp_path):
+    rows = "".join(
+        f"         0     0% 18.26%     {size}MB   0.7%  example.org/q.{name}\n"
+        for name, size in (("(*server).open", "0.50"), ("(*server).take", "-0.50"))
+    )
+    (tmp_path / "tail.txt").write_text(rows)
+    said = f"{gomem.diagnose(tmp_path / 'tail.txt').verdict.sentence}"
+
+    assert "is a difference" in said
+    assert "add up" not in said
+    assert "rows above those shown (18 % of the total)" in said
+    assert "none has more than 1 %" in said

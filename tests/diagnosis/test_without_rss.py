@@ -25,6 +25,7 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
                "memstats": empty_frame("memstats"), "metrics": empty_frame("metrics"),
+               "processes": empty_frame("processes"), "files": (),
                "by_moment": {}, "damaged": [], "unused_sizes": (),
                "go_version": GoVersion()}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
@@ -382,3 +383,20 @@ def test_what_is_nobodys_is_said_where_it_is_more_than_the_largest():
         "with only Go's own or unsymbolized functions on the stack, mostly by runtime.malg" in said
     )
     assert "including their callees: main.work (30 %)" in said
+
+
+def test_a_page_cut_before_gos_memory_asks_for_the_whole_page(tmp_path):
+    page = (
+        "# TYPE go_gc_heap_tiny_allocs_objects_total counter\n"
+        "go_gc_heap_tiny_allocs_objects_total 1445\n"
+        "# TYPE go_gc_pauses_seconds_total histogram\n"
+        'go_gc_pauses_seconds_total_bucket{le="0.0001"} 7\n'
+        'go_gc_pauses_seconds_total_bucket{le="+Inf"} 8\n'
+        "go_gc_pauses_seconds_total_sum NaN\ngo_gc_pauses_seconds_total_count 8\n"
+        "# HELP go_goroutines Number of goroutines that currently exist.\n# TYPE go_go"
+    )
+    (tmp_path / "page.prom").write_text(page)
+    verdict = gomem.diagnose(tmp_path / "page.prom").verdict
+
+    assert "has no go_memstats_ metrics: it is cut" in f"{verdict.headline}"
+    assert "/metrics > metrics.prom" in f"{verdict.next_step}"

@@ -404,3 +404,38 @@ def test_a_refusal_is_that_of_the_file_as_it_lies_there():
         read_plain(QUOTED, lambda _: True, parse)
     with pytest.raises(FormatError, match="outer"):
         read_plain(QUOTED, lambda _: False, parse)
+
+
+OLD = b"BenchmarkRead-4     1000   16862 ns/op   4096 B/op   83 allocs/op\n"
+NEW = b"BenchmarkRead-4     2000    8862 ns/op   1024 B/op   21 allocs/op\n"
+
+
+def signed(sign, text):
+    return b"".join(sign + line for line in text.splitlines(keepends=True))
+
+
+@pytest.mark.parametrize("head", [b"", b"@@ -1,1 +1,1 @@\n", b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n"])
+def test_a_diff_is_what_was_there_before_and_what_is_there_now(head):
+    diff = b"It is faster:\n\n```diff\n" + head + signed(b"-", OLD) + signed(b"+", NEW) + b"```\n"
+    read = gomem.read_bench(diff)
+
+    bytes_of = read.results[read.results["unit"] == "B/op"]
+    assert [4096, 1024] == bytes_of["value"].tolist()
+    assert ["Before", "After"] == read.config.loc[read.config["key"] == "run", "value"].tolist()
+    start = diff[: diff.index(b"-Benchmark")].count(b"\n") + 1
+    assert [start, start + 1] == bytes_of["line"].tolist()
+
+
+def test_a_diff_that_only_adds_is_read_as_what_it_adds():
+    diff = b"@@ -0,0 +1,3 @@\n" + signed(b"+", b"goos: linux\n" + NEW + b"PASS\n")
+
+    assert [1024] == [
+        row["value"] for row in gomem.read_bench(diff).results.to_dict("records")
+        if row["unit"] == "B/op"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [b"- a\n- b\n", b"+ a\n+ b\n", b"-0.5MB 1%\n-0.1MB 2%\n", b"a\n"])
+def test_a_list_and_negative_numbers_are_no_diff(text):
+    assert not any(b"## Before" in plain.data for plain in plain_texts(text))
+    assert all(plain.data.strip()[:1] != b"0" for plain in plain_texts(text))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.inputs.processes.oom import OOM
 from gomem.inputs.processes.row import TOOLS, program_of
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
@@ -63,6 +64,11 @@ class Listed:
     others: int
     is_largest: bool
     shares_limit: bool = False
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether it is the largest of the OOM killer's table, which shows no killed process."""
+        return self.tool == OOM and self.is_largest and not self.killed_in
 
     @property
     def is_coarse(self) -> bool:

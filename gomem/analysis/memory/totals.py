@@ -17,11 +17,11 @@ import pandas as pd
 from gomem.analysis.mappings.arenas import work_buffer_bytes
 from gomem.analysis.memory.cgroup import ANON, first_known
 from gomem.inputs.schema import Column, build_rows
-from gomem.text import Bytes, Count, Seconds, Words, text
+from gomem.text import Bytes, Count, Seconds, Text, Words, text
 from gomem.units import KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from gomem.analysis.mappings.kinds import ClassifiedMappings
     from gomem.analysis.memory.listed import Listed
@@ -83,7 +83,9 @@ def resident_totals(
         return _of_rollup(rollup, status)
     if status is not None and not pd.isna(status["VmRSS"]):
         files, shared = _of_status(status)
-        return ResidentTotals(int(status["VmRSS"]), "status VmRSS", files, shared)
+        return ResidentTotals(
+            int(status["VmRSS"]), "status VmRSS", files, shared, notes=tuple(_notes_of(status))
+        )
     if statm is not None:
         return _of_statm(statm, page_bytes)
     if scraped is not None and SCRAPED in scraped:
@@ -133,11 +135,29 @@ def _known(row: pd.Series, name: str) -> bool:
 
 
 def _of_status(status: pd.Series) -> tuple[tuple[int, str] | None, tuple[int, str] | None]:
-    """Return files and shared memory; both unknown before Linux 4.5, which prints neither."""
-    if not (_known(status, "RssFile") and _known(status, "RssShmem")):
+    """Return files and shared memory; both unknown before Linux 4.5, which prints neither.
+
+    Without one of them, the rest of VmRSS beside RssAnon is what it has, or both have.
+    """
+    named = (_known(status, "RssFile"), _known(status, "RssShmem"))
+    rest = None
+    if _known(status, "RssAnon") and _known(status, "VmRSS"):
+        rest = max(int(status["VmRSS"] - status["RssAnon"]), 0)
+    if not all(named) and rest is None:
         return None, None
-    files = (int(status["RssFile"]), "status RssFile: program and libraries too")
-    return files, (int(status["RssShmem"]), "status RssShmem")
+    if not any(named):
+        return (rest or 0, "status VmRSS - RssAnon: files and shared memory"), None
+    files = int(status["RssFile"]) if named[0] else max((rest or 0) - int(status["RssShmem"]), 0)
+    shared = int(status["RssShmem"]) if named[1] else max((rest or 0) - files, 0)
+    return (files, "status RssFile: program and libraries too"), (shared, "status RssShmem")
+
+
+def _notes_of(status: pd.Series) -> Iterator[Text]:
+    """Yield what status says beside RSS, and how exactly it says it."""
+    if _known(status, "step_bytes") and status["step_bytes"] > KIB:
+        yield text("the numbers of status are rounded to {}", Bytes(int(status["step_bytes"])))
+    if _known(status, "VmSwap") and status["VmSwap"]:
+        yield text("{} more is in swap (VmSwap), which is no RSS", Bytes(int(status["VmSwap"])))
 
 
 def _of_statm(statm: pd.Series, page_bytes: int | None) -> ResidentTotals:

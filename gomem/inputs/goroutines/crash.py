@@ -9,6 +9,9 @@ Quirks        Up to Go 1.15 large objects come from runtime.largeAlloc(size, …
               `runtime: goroutine stack exceeds 1000000000-byte limit` comes before `fatal error:
               stack overflow`. A stack doubles, so it is at most half of the limit by then.
               The goroutine that asked is `running`: below the runtime's frames is its caller.
+              `runtime: failed to create new OS thread (have 5 already; errno=11)` is clone's error:
+              EAGAIN is a limit on processes (clone(2)), and no lack of memory.
+              Before main, the runtime's own set-up asks for pages: then a limit refuses the first.
 Pasted        after a prompt or inside backticks, often without the first line. Then only
               runtime.throw called by runtime.sysMap shows the cause, or a running goroutine whose
               innermost frames wait on the system stack for a large object.
@@ -21,12 +24,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gomem.inputs.pprof.calls.names import in_standard_library
-from gomem.text import Bytes, Function, Text, text
+from gomem.text import Bytes, Count, Function, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OUT_OF_MEMORY, DEADLOCK, STACK_OVERFLOW = "out of memory", "deadlock", "stack overflow"
+NO_THREAD = "no thread"
 ALLOCATING = "allocating"  # a large object; the lines that say why it crashed are cut off
 _OUT_OF_MEMORY = re.compile(
     rb"^[\s`$#>]{0,8}(?:(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory"
@@ -44,6 +48,21 @@ _OVERFLOW = re.compile(
     rb"|fatal error: stack overflow)",
     re.MULTILINE,
 )
+_THREADS = re.compile(
+    rb"^[\s`$#>]{0,8}runtime: failed to create new OS thread \(have (\d{1,9}) already; "
+    rb"errno=(\d{1,5})\)", re.MULTILINE,
+)  # fmt: skip
+_ERRORS = {
+    11: "EAGAIN, a limit on processes and threads is reached",
+    12: "ENOMEM, the kernel has no memory for it",
+    22: "EINVAL, which an emulator answers that lacks the call",
+}
+# Functions that set up the runtime, before main.
+_SET_UP = re.compile(
+    rb"^runtime\.(?:schedinit|mallocinit|rt0_go|\(\*mheap\)\.init|\(\*addrRanges\)\.init"
+    rb"|\(\*pageAlloc\)\.init|modulesinit)\b", re.MULTILINE,
+)  # fmt: skip
+_FIRST_GOROUTINE = re.compile(rb"^goroutine \d", re.MULTILINE)
 _ASKED = re.compile(
     rb"cannot allocate (\d{1,18})-byte block \((\d{1,18}) in use\)"
     rb"|VirtualAlloc of (\d{1,18}) bytes failed"
@@ -76,7 +95,7 @@ _LONG_ADDRESS = re.compile(rb"\b0x[0-9a-f]{9,16}\b")
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """Why a program crashed: `OUT_OF_MEMORY`, `DEADLOCK`, `STACK_OVERFLOW` or `ALLOCATING`."""
+    """Why a program crashed: `OUT_OF_MEMORY`, `DEADLOCK`, `STACK_OVERFLOW`, and so on."""
 
     why: str
     asked_bytes: int | None = None  # requested when no memory was left
@@ -87,6 +106,9 @@ class Crash:
     # The functions that requested it, innermost first, without the runtime's; empty if not shown.
     callers: tuple[str, ...] = ()
     building: str = ""  # the package being compiled, if the compiler crashed
+    is_at_start: bool = False  # whether the runtime was being set up, before main
+    threads: int | None = None  # threads that it had when it got no other
+    errno: int = 0  # why it got none
     is_32_bit: bool | None = None  # by the addresses or architecture in the text; None if unknown
 
     @property
@@ -104,13 +126,20 @@ def crash_of(text: bytes) -> Crash | None:
     """Return why the program crashed, from its output; None if the text shows no such crash."""
     if _DEADLOCK.search(text):
         return Crash(DEADLOCK)
+    if (threads := _THREADS.search(text)) is not None:
+        return Crash(NO_THREAD, threads=int(threads[1]), errno=int(threads[2]))
     if (overflow := _OVERFLOW.search(text)) is not None:
         return Crash(STACK_OVERFLOW, limit_bytes=int(overflow[1]) if overflow[1] else None)
     found = _OUT_OF_MEMORY.search(text)
     if found is None:
         crash = _of_memory(text) if _WAITING_FOR_MEMORY.search(text) else Crash(ALLOCATING)
         return replace(crash, why=ALLOCATING) if crash.is_one_object else None
-    crash = replace(_of_memory(text), is_at_commit_limit=_COMMIT_LIMIT.search(text) is not None)
+    above = _FIRST_GOROUTINE.split(text, maxsplit=1)[0]
+    crash = replace(
+        _of_memory(text),
+        is_at_commit_limit=_COMMIT_LIMIT.search(text) is not None,
+        is_at_start=_SET_UP.search(above) is not None,
+    )
     building = _BUILDING.search(text, 0, found.end())
     if building is not None:
         return replace(crash, building=building[1].decode("utf-8", "replace"))
@@ -169,18 +198,39 @@ def asked_words(crash: Crash) -> Text:
     return asked
 
 
-def address_space_words(crash: Crash) -> Text:
+_FIND_THREAD_LIMIT = (
+    "that is no lack of memory in the heap: ulimit -u, cat /sys/fs/cgroup/pids.max and sysctl "
+    "kernel.threads-max have the limits; with thousands of threads, the stacks say what blocks them"
+)
+_AT_START = Text("it was refused its first pages, before main: by a limit, not for its use")
+_FIND_LIMIT = (
+    "look for the limit: ulimit -v, the cgroup's memory.max, a seccomp profile; or the build is "
+    "for another processor (go version -m PROGRAM names its GOARCH and GOARM)"
+)
+_BUILD_FOR_64_BITS = (
+    "build it for 64 bits (GOARCH=amd64 or arm64); go version -m PROGRAM names its GOARCH"
+)
+
+
+def refused_words(crash: Crash) -> tuple[Text, str] | None:
+    """Say what else than its use stopped a program, and what to do; None if nothing shows that."""
+    if crash.why == NO_THREAD:
+        why = _ERRORS.get(crash.errno, f"errno {crash.errno}")
+        words = "the kernel refused it another thread; it had {} ({})"
+        return text(words, Count(crash.threads or 0), why), _FIND_THREAD_LIMIT
+    if crash.is_at_start:
+        return _AT_START, _FIND_LIMIT
+    full = _address_space_words(crash)
+    return (full, _BUILD_FOR_64_BITS) if full else None
+
+
+def _address_space_words(crash: Crash) -> Text:
     """Say that the addresses of a 32-bit program are used up; empty if they cannot be."""
     if not crash.fills_32_bits:
         return Text()
     if crash.is_32_bit:
         return Text("it is a 32-bit program, whose address space of at most 4 GiB is full")
     return Text("if it is a 32-bit program, its address space of at most 4 GiB is full")
-
-
-BUILD_FOR_64_BITS = (
-    "build it for 64 bits (GOARCH=amd64 or arm64); go version -m PROGRAM names its GOARCH"
-)
 
 
 def _place_words(callers: Sequence[str]) -> Text:

@@ -10,7 +10,11 @@ from __future__ import annotations
 
 import re
 
-LEAK_TESTS = {"goleak": b"found unexpected goroutines", "leaktest": b"eaked goroutine: "}
+LEAK_TESTS = (
+    ("goleak", b"found unexpected goroutines"),
+    ("goleak", b" on top of the stack:"),
+    ("leaktest", b"eaked goroutine: "),
+)
 _HEADER = re.compile(
     rb"^(?:[ \t\[]*Goroutine (\d{1,19}) in state ([^,\n]{1,60}(?:, [^,\n]{1,60}){0,2}?), with "
     rb"[^\n]{1,400} on top of the stack:|[^\n]{0,200}?\b[Ll]eaked goroutine: "
@@ -28,7 +32,7 @@ def with_headers(data: bytes) -> bytes:
 
 def test_that_lists(data: bytes) -> str:
     """Return the test package that lists the goroutines; empty if none does."""
-    return next((name for name, words in LEAK_TESTS.items() if words in data), "")
+    return next((name for name, words in LEAK_TESTS if words in data), "")
 
 
 def _rewritten(found: re.Match[bytes]) -> bytes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.inputs.goroutines.crash import crash_of
 from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
 from gomem.inputs.goroutines.leak_tests import test_that_lists
-from gomem.inputs.goroutines.parse import SECONDS, highest_number
+from gomem.inputs.goroutines.parse import SECONDS, headless_stack, highest_number
 from gomem.inputs.pprof.calls.names import release_in_path
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
@@ -45,6 +45,13 @@ GOROUTINES = (
     Column("of_the_runtime", "bool", "", "The runtime's own, which no count of them includes."),
     Column("elided", "Int64", "count", "Frames left out of the stack; missing if it does not say."),
     Column("stack", "str", "", "Function names, innermost first, joined by `;`.", Function),
+    Column(
+        "ancestry",
+        "str",
+        "",
+        "The same of its ancestors; empty without tracebackancestors.",
+        Function,
+    ),
 )
 
 
@@ -58,6 +65,8 @@ class Goroutines(Frames):
     highest: int | None = None
     leak_test: str = ""  # goleak or leaktest, if a test reported these goroutines
     go_version: str | None = None  # the release in a path of Go's library; None if there is none
+    # The stack above the first goroutine, innermost first, whose header is missing.
+    headless: tuple[str, ...] = ()
 
 
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
@@ -67,7 +76,8 @@ def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
         seconds = None if alike.minutes is None else float(alike.minutes * SECONDS)
         elided = None if alike.elided < 0 else alike.elided
         begun = (innermost_own(alike.stack), alike.created_by, alike.locked, alike.leaked)
-        stack = (alike.of_the_runtime, elided, ";".join(alike.stack))
+        stacks = (";".join(alike.stack), ";".join(alike.ancestry))
+        stack = (alike.of_the_runtime, elided, *stacks)
         rows.append((count, alike.state, seconds, *begun, *stack))
     return build_rows(rows, GOROUTINES)
 
@@ -91,4 +101,6 @@ def read_goroutines(source: Source) -> Goroutines:
     leak_test = test_that_lists(source.data[:HEAD_BYTES])
     highest = highest_number(plain.data)
     release = release_in_path(plain.data[:HEAD_BYTES].decode("utf-8", "replace"))
-    return Goroutines(goroutines_table(found), crash, highest, leak_test, release, damaged=damaged)
+    headless = headless_stack(plain.data[:HEAD_BYTES])
+    rows = goroutines_table(found)
+    return Goroutines(rows, crash, highest, leak_test, release, headless, damaged=damaged)

@@ -41,8 +41,15 @@ CLASS_ROW = re.compile(
     rb" +\d{1,15} +\S.*"
 )
 CLASS_NAMES = b"PID LWP CLS RTPRIO STAT VSZ RSS COMMAND".split()
+# A row of ps -F: the only other common form with RSS that ps prints.
+FULL_ROW = re.compile(
+    rb"[\w.+-]{1,32} +\d{1,10} +\d{1,10} +\d{1,3} +\d{1,15} +\d{1,15} +\d{1,5} +"
+    rb"(?:\d\d:\d\d|[A-Z][a-z]{2} ?\d\d|\d{4}) +(?:\?\??|pts/\d+|tty\S{1,8}|console)"
+    rb" +\d[\d:-]{3,12} +\S.*"
+)
+FULL_NAMES = b"UID PID PPID C SZ RSS PSR STIME TTY TIME CMD".split()
 BSD_NAMES = b"PID USERNAME THR PRI NICE VIRT RES STATE C TIME WCPU COMMAND".split()
 HEADLESS = (
     (AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (SET_ROW, SET_NAMES), (BSD_ROW, BSD_NAMES),
-    (CLASS_ROW, CLASS_NAMES),
+    (CLASS_ROW, CLASS_NAMES), (FULL_ROW, FULL_NAMES),
 )  # fmt: skip

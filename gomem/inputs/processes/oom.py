@@ -1,7 +1,8 @@
 """What the kernel logs when it kills a process because memory ran out.
 
 Printed by    mm/oom_kill.c and mem_cgroup_print_oom_meminfo, in the kernel's log (dmesg, journald).
-Quirks        The task table counts pages; its columns differ by kernel, so its header is needed.
+Quirks        The task table counts pages; its columns differ by kernel. Without the header, ten
+              numbers are those of Linux 6.8 and later, which divides RSS, if the parts add up.
               `Killed process` counts in kB, and splits RSS into two parts, from 4.8 on into three.
               Before 4.20 `Task in A killed as a result of limit of B` names the cgroup, later
               `oom-kill:constraint=…,oom_memcg=B,…`. Without either, the machine was out of memory.
@@ -57,12 +58,21 @@ MIN_ROWS = 2  # of the task table without its header
 # The first columns in every kernel's table, further numeric ones, and the name.
 BY_SHAPE = re.compile(rb"(\d+) +(\d+) +(\d+) +(\d+)(?: +-?\d+)* +([A-Za-z(/].*)")
 FIRST_COLUMNS = (b"uid", b"tgid", b"total_vm", b"rss", b"name")
+DIVIDED_COLUMNS = (  # since Linux 6.8
+    b"uid tgid total_vm rss rss_anon rss_file rss_shmem pgtables_bytes swapents oom_score_adj name"
+).split()
+# A row of the table without its end, or without its beginning.
+CUT_ROW = re.compile(
+    rb"[^\n\[]*(?:\[[^\n\[\]]*\][^\n\[]*)?\[ *\d{1,10}\](?: +-?\d{1,19}){1,10}\s*"
+    rb"|\d{1,10}(?: +-?\d{1,19}){6,9} +[A-Za-z(/]\S*\s*"
+)
 OOM = "OOM killer"
 INVOKED = re.compile(rb"(\S{1,64}) invoked oom-killer")
 # In the stack below it: which memory was full when a page was requested.
 GROUP_FULL = re.compile(rb"mem_cgroup_out_of_memory|\btry_charge|" + CGROUP_KILL.pattern)
 MACHINE_FULL = re.compile(rb"\b__alloc_pages")
 CUT = "the line of a killed process is cut: its RSS is missing"
+CUT_TABLE = "a row of the OOM killer's table is cut: its process is not counted"
 CUT_BEHIND = "the line of a killed process is cut: RSS is its anonymous memory, and more"
 
 
@@ -124,9 +134,10 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
         where = GROUP if charged or CGROUP_KILL.search(line) else where
         if table := TASKS.search(line):
             names, in_stats = table[1].split(), False
-        elif task := TASK.search(line):
-            row = _task(task, names, number)
-            rows += [row] if row is not None else []
+        else:
+            found_rows, cut = _tasks_in(line, names, Damage(source, f"line {number}", CUT_TABLE))
+            damage += cut if rows or names else []
+            rows += [replace(row, line=number) for row in found_rows]
         if found := INLINE.search(line):
             cgroup |= dict(_inline(found[2]))
             where = GROUP
@@ -198,13 +209,22 @@ def _inline(text: bytes) -> Iterator[tuple[str, int]]:
         yield name.decode("ascii"), int(size.removesuffix(b"KB")) * KIB
 
 
-def _task(task: re.Match[bytes], names: Sequence[bytes], number: int) -> ProcessRow | None:
+def _tasks_in(
+    line: bytes, names: Sequence[bytes], cut: Damage
+) -> tuple[list[ProcessRow], list[Damage]]:
+    """Return the task of a line; or the damage, if the line is a part of a row."""
+    task = TASK.search(line)
+    row = None if task is None else _task(task, names)
+    if row is not None:
+        return [row], []
+    return [], [replace(cut, text=excerpt(line))] * (CUT_ROW.fullmatch(line) is not None)
+
+
+def _task(task: re.Match[bytes], names: Sequence[bytes]) -> ProcessRow | None:
     """Parse a task row with 4 KiB pages; by its shape if the header is missing or cut."""
     cells: Sequence[bytes] = task[2].split(None, len(names) - 1)
     if names[-1:] != [b"name"]:
-        by_shape = BY_SHAPE.fullmatch(task[2])
-        names, cells = FIRST_COLUMNS, () if by_shape is None else by_shape.groups()
-        cells = cells if _is_own_group(task) else ()
+        names, cells = _by_shape(task)
     if len(cells) < len(names):
         return None
     of = dict(zip(names, cells, strict=True))
@@ -224,8 +244,22 @@ def _task(task: re.Match[bytes], names: Sequence[bytes], number: int) -> Process
         file_bytes=pages(b"rss_file"),
         shmem_bytes=pages(b"rss_shmem"),
         swap_bytes=pages(b"swapents"),
-        line=number,
     )
+
+
+def _by_shape(task: re.Match[bytes]) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """Return the columns and cells of a row without its header; no cells if it is not one."""
+    by_shape = BY_SHAPE.fullmatch(task[2])
+    if by_shape is None or not _is_own_group(task):
+        return FIRST_COLUMNS, ()
+    cells = task[2].split(None, len(DIVIDED_COLUMNS) - 1)
+    *numbers, _ = cells
+    are_numbers = all(cell.lstrip(b"-").isdigit() for cell in numbers)
+    if len(cells) == len(DIVIDED_COLUMNS) and are_numbers:
+        rss, *parts = map(int, numbers[3:7])
+        if rss == sum(parts):
+            return DIVIDED_COLUMNS, cells
+    return FIRST_COLUMNS, by_shape.groups()
 
 
 def _killed(

@@ -13,7 +13,8 @@ Quirks        ps counts in KiB. So does top, up to a certain width; then it writ
               top translates the headings USER, TIME+ and COMMAND, and writes `1,8g` then.
               A repeated header begins another reading, and so does a repeated process.
               busybox's top shows RSS (among `VSZRW RSS (SHR) DIRTY`) only in its memory view.
-              Rows of ps aux, top (also FreeBSD's) and kubectl top are recognised without a header.
+              Rows of ps aux, ps -F, top (also FreeBSD's) and kubectl top need no header, nor do
+              those of `ps -o LIST`. The header of docker stats can lack its newline.
               smem has the command in the middle. People add remarks after a row: `// this one`.
 """
 
@@ -28,7 +29,7 @@ from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.markdown import FENCE
 from gomem.inputs.processes.dates import is_date, time_of
 from gomem.inputs.processes.docker_json import rows_of_json
-from gomem.inputs.processes.headless import HEADLESS, MASKED
+from gomem.inputs.processes.headless import FULL_NAMES, HEADLESS, MASKED
 from gomem.inputs.processes.metrics_api import rows_of_metrics_api
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
@@ -55,6 +56,9 @@ THREAD = re.compile(rb"[\w.+-]{1,32} +- +(?:[\d.]+ +)?(?:- +)+.*")
 ASKED = re.compile(
     rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
 )
+ASKED_FULL = re.compile(rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-\w{0,8}F\w{0,8}\b.*")
+# A header of docker stats that lost its newline.
+GLUED = re.compile(rb"(.*MEM USAGE */ *LIMIT.*?(?:PIDS|BLOCK I/O))([0-9a-f]{12} .*)")
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
     rb"(?P<before>.*?)(?<![\d.])(?P<usage>\d[\d.]*+ ?[KMGTkmgt]?i?B) */ *"
@@ -84,14 +88,12 @@ SHELL_SAYS = re.compile(
 SUMS = re.compile(rb"[-=]{5,}|\d+ +\d+(?: +\d[\d.]*[KMGT]?){2,4}")
 REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
-PSS = b"PSS"
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
-THREADS = (b"NLWP", b"THCNT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
 POD_ROW = re.compile(rb"(?:\S+ +)?[a-z0-9][\w.-]+ +\d+m +\d+[KMGT]i *")
 # Columns of ps -o with numbers and short words: a header without a command has only these.
 PS_COLUMNS = frozenset(
-    b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT NLWP THCNT "
+    b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT NLWP "
     b"ELAPSED TIME".split()
 )
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d{1,3}[kmgtKMGT]$)")
@@ -162,12 +164,13 @@ def _bare(line: bytes) -> bytes:
 def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]:
     rows: list[ProcessRow] = []
     damage: list[Damage] = []
-    form: _Form | None = None
-    asked: _Form | None = None
+    form = asked = None
+    wanted = ""
     reading, seen = -1, set[tuple[int | None, str]]()
     for number, line, at in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
+            wanted = "the columns of its header"
             continue
         if not line and rows and rows[-1].reading == reading:
             form = None
@@ -176,6 +179,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
         asked = _form_asked(line) or asked
         if form is None and (headless := _headless(line, asked)) is not None:
             form, reading, seen = headless, reading + 1, set()
+            wanted = "columns as in the rows above"
         if FENCE.fullmatch(line) or (form is not None and _is_command(line)):
             form = None
         row = None if form is None else form.row(line) or form.row(REMARK.sub(b"", line))
@@ -186,7 +190,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             seen.add(who)
             rows.append(replace(row, reading=reading, line=number, time=at))
         elif form is not None and not (rows and (_is_beside(line) or _is_prose(line))):
-            what = f"not a line of {form.tool}; wanted the columns of its header"
+            what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(_with_whole_name(rows)), damage
 
@@ -198,6 +202,8 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
         line = _bare(raw)
         if is_date(line):
             at = time_of(line)
+        elif b"LIMIT" in line and (glued := GLUED.fullmatch(line)):
+            yield from ((number, part, at) for part in glued.groups())
         elif not (TOP_HEAD.fullmatch(line) or SHELL_SAYS.fullmatch(line)):
             yield number, line, at
 
@@ -289,8 +295,15 @@ def _in_english(names: Sequence[bytes]) -> Sequence[bytes]:
     return [*names[:-1], b"COMMAND"]
 
 
+def asks_for_columns(line: bytes) -> bool:
+    """Whether a command says which columns a table of processes has, which then needs no header."""
+    return _form_asked(line) is not None
+
+
 def _form_asked(line: bytes) -> _Form | None:
     """Return the table of a ps command with RSS, and a command as its last column; else None."""
+    if b"ps " in line and ASKED_FULL.fullmatch(line):
+        return _by_columns(FULL_NAMES)
     found = ASKED.fullmatch(line) if b"ps " in line else None
     names = [] if found is None else found["names"].upper().split(b",")
     is_read = names[-1:] and names[-1] in COMMANDS and _one_of(RESIDENT, names)
@@ -311,7 +324,7 @@ def _by_columns(names: Sequence[bytes]) -> _Form:
     """Return a table with these columns; only the command (or else the last) contains spaces."""
     resident = _one_of(RESIDENT, names)
     is_top = resident == b"RES" or b"VSZRW" in names
-    tool = TOP if is_top else "pidstat" if b"minflt/s" in names else "smem" if PSS in names else PS
+    tool = TOP if is_top else "pidstat" if b"minflt/s" in names else "smem" if b"PSS" in names else PS
     return _Form(tool, lambda line: _of_process(line, names, tool))
 
 
@@ -334,7 +347,6 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
         return None
     virtual = None if mapped is None else rounded_size(cells[mapped], bare=KIB)
     shared = rounded_size(cells[b"SHR"], bare=KIB) if b"SHR" in cells else None
-    threads = cells.get(_one_of(THREADS, names) or b"", b"")
     return ProcessRow(
         tool,
         words[command].decode("utf-8", "backslashreplace") if names[command] in COMMANDS else "",
@@ -342,7 +354,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
         rss=size,
         mapped_bytes=None if virtual is None else virtual.bytes,
         shared_bytes=None if shared is None else shared.bytes,
-        threads=int(threads) if threads.isdigit() else None,
+        threads=int(cells[b"NLWP"]) if cells.get(b"NLWP", b"").isdigit() else None,
     )
 
 

@@ -20,7 +20,7 @@ NOT_GO = frozenset(
     | {"python", "python2", "python3", "java", "node", "ruby", "perl", "php", "php-fpm", "R"}
     | {"nginx", "httpd", "apache2", "chrome", "firefox", "qemu-system-x86"}
 )
-SIZE = re.compile(rb"(\d{1,15})(?:\.(\d{1,3}))? ?([A-Za-z]{0,3})")
+SIZE = re.compile(rb"(\d{1,15})(?:\.(\d{1,9}))? ?([A-Za-z]{0,3})")
 BINARY = {b"k": KIB, b"m": MIB, b"g": GIB, b"t": TIB}
 UNITS = {b"b": 1, b"kb": 10**3, b"mb": 10**6, b"gb": 10**9, b"tb": 10**12} | {
     letter + rest: factor for letter, factor in BINARY.items() for rest in (b"", b"i", b"ib")

@@ -2,7 +2,8 @@
 
 Printed by    task_mem and proc_pid_statm, in the kernel's fs/proc.
 Described in  the kernel's Documentation/filesystems/proc.rst, tables 1-2 and 1-3.
-Quirks        `kB` is KiB. Since 6.2 the counters are kept per CPU. Some kernels print them without
+Quirks        `kB` is KiB, and MB that people convert it to is taken for MiB.
+              Since 6.2 the counters are kept per CPU. Some kernels print them without
               adding up exactly, so VmRSS can differ from smaps by a few hundred KiB.
               statm counts pages and does not say how large a page is.
 """
@@ -13,24 +14,26 @@ import re
 from dataclasses import dataclass
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.processes.row import rounded_size
 from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 STATE = re.compile(rb"([A-Za-z]) \([a-z ]{1,20}\)")
-FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
+SIGN = rb"[ \t]*[:=][ \t]*"  # people also write `VmRSS  = 90.5 MiB`
+FIELD = re.compile(rb"([A-Za-z_]\w*)" + SIGN + rb"(.*)")
 BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
-# The output of `grep Vm` or of `grep -E 'Name|Vm'`: size fields up to RSS, or from there on.
 NAME = rb"\s*(?:Name:[ \t]+[^\n]{1,64}\n)?"
-NOTED = rb"(?:[ \t]*\([^()\n]{0,60}\))?"  # a remark after a size
+NOTED = rb"(?:[ \t]*\([^()\n]{0,100}\))?[ \t]*"  # a remark after a size
+PRINTED = rb"(\d{1,18}(?:\.\d{1,3})? ?[kKMGT]i?B)" + NOTED
+SIZE = re.compile(PRINTED)
+OTHERS = rb"(?:Vm(?:Peak|Size|Lck|Pin|HWM|Data|Stk|Exe|Lib|PTE|PMD|Swap)|Rss(?:File|Shmem))"
+RESIDENT = rb"(?:VmRSS|RssAnon)"
+# The output of `grep Vm` or of `grep -E 'Name|Vm'`: at least two size fields, one of them resident.
 EXCERPT = re.compile(
-    NAME + rb"(?:VmRSS:[ \t]+\d+ kB\n(?:RssAnon|VmData|VmSwap):[ \t]+\d+ kB"
-    rb"|Vm(?:Peak|Size|Lck|Pin|HWM):[ \t]+\d+ kB"
-    + NOTED
-    + rb"\n(?:(?:Vm|Rss)\w+:[ \t]+\d+ kB"
-    + NOTED
-    + rb"\n){0,9}?(?:VmRSS|RssAnon):)"
-)
-ALONE = re.compile(NAME + rb"VmRSS:[ \t]+\d+ kB\s*")  # the output of `grep VmRSS`
-SIZE = re.compile(rb"(\d{1,18}) kB" + NOTED)
+    NAME + rb"(?:(?:" + OTHERS + SIGN + PRINTED + rb"\n){1,12}?" + RESIDENT + SIGN
+    + rb"|" + RESIDENT + SIGN + PRINTED + rb"\n(?:" + OTHERS + rb"|" + RESIDENT + rb")" + SIGN
+    + rb")"
+)  # fmt: skip
+ALONE = re.compile(NAME + rb"VmRSS" + SIGN + PRINTED + rb"\s*")  # the output of `grep VmRSS`
 COUNT = re.compile(rb"\d{1,18}")
 STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
 
@@ -47,6 +50,7 @@ class Status:
     counts: dict[str, int]  # plain numbers by field name (`Pid`, `Threads`, …)
     name: str | None  # the program's name, at most 15 bytes
     state: str | None = None  # its letter: R, S, D, T (stopped), t (traced), Z and others
+    step: int = KIB  # what the coarsest size is rounded to, in bytes
 
 
 def looks_like_status(data: bytes) -> bool:
@@ -66,6 +70,7 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
     sizes: dict[str, int] = {}
     counts: dict[str, int] = {}
     name = state = None
+    step = KIB
     damage: list[Damage] = []
     for number, line in enumerate(data.rstrip().splitlines(), start=1):
         match = FIELD.fullmatch(line)
@@ -81,17 +86,19 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
             name = value.decode("utf-8", "backslashreplace")
         elif field == "State" and (found := STATE.fullmatch(value)):
             state = found[1].decode("ascii")
-        elif (size := SIZE.fullmatch(value)) and int(size[1]) * KIB <= ADDRESS_SPACE_BYTES:
-            sizes[field] = int(size[1]) * KIB
-        elif size:
-            what = f"{field} is larger than any address space; the file is corrupt"
-            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+        elif size := SIZE.fullmatch(value):
+            known = rounded_size(size[1].replace(b"B", b""))
+            if known is None:
+                what = f"{field} is larger than any address space; the file is corrupt"
+                damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+                continue
+            sizes[field], step = known.bytes, max(step, known.step_bytes)
         elif COUNT.fullmatch(value) and field not in NAMES_OF_PEOPLE and not _must_be_size(field):
             counts[field] = int(value)
         elif _must_be_size(field):
             what = f"{field} has no size; wanted `number kB`; the file may be cut"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-    return Status(sizes, counts, name, state), damage
+    return Status(sizes, counts, name, state, step), damage
 
 
 def parse_statm(data: bytes, *, source: str) -> tuple[list[int], list[Damage]]:

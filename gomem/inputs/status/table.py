@@ -45,6 +45,7 @@ STATUS = (
         Words,
     ),
     Column("Pid", "Int64", "", "Process ID, in the PID namespace of whoever read it."),
+    Column("step_bytes", "Int64", "B", "What sizes are rounded to: 1 KiB by the kernel."),
 )
 STATM = (
     Column("size", "int64", "pages", "Address space."),
@@ -74,6 +75,7 @@ class ProcessPages(Frames):
 def status_table(status: Status) -> pd.DataFrame:
     """Convert a status to one row; a field that the kernel does not print is `<NA>`."""
     found = {**status.sizes, **status.counts, "Name": status.name, "State": status.state}
+    found["step_bytes"] = status.step
     return build_rows([[found.get(column.name) for column in STATUS]], STATUS)
 
 

@@ -150,6 +150,14 @@ def _title(diagnosis: Diagnosis, *, redact: bool) -> Text:
     return text("{}{}", program or _name(capture, redact=redact) or ANY_PROGRAM, release)
 
 
+def _files(capture: Capture) -> str:
+    """The number of files, and of the artefacts in them if a text has several."""
+    sources = (*(file.source for file in capture.files), *capture.passed_over)
+    texts = {source.name: source.text_name for source in sources}
+    files, parts = len(set(texts.values())), len(texts)
+    return format_count(files) + f" ({format_count(parts)} parts)" * (parts > files)
+
+
 def _name(capture: Capture, *, redact: bool) -> str:
     """A capture's name; empty if it is hidden, or generic."""
     is_named = not redact and capture.file_name not in {"", "..", UNNAMED}
@@ -169,7 +177,7 @@ def _facts(diagnosis: Diagnosis, *, redact: bool) -> tuple[tuple[str, str], ...]
         "Snapshots": snapshots if names else "none",
         # The time of the first moment, if known.
         "Taken": "" if times.empty else time_cell(times.min()).text,
-        "Files": format_count(len(capture.artefacts)),
+        "Files": _files(capture),
     }
     if diagnosis.baseline is not None:
         other = diagnosis.baseline.capture

@@ -10,6 +10,7 @@ from gomem.inputs.cgroup.table import read_cgroup
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.smaps.table import read_smaps
 from gomem.inputs.status.table import read_status
+from gomem.text import Bytes
 from gomem.units import MIB
 from tests.builders import FIXTURES, memstats_row
 
@@ -227,3 +228,28 @@ def test_a_groups_total_is_its_anonymous_memory_and_mapped_files():
     assert 40 == of_group(anon=40).rss_bytes
     assert of_group(file_mapped=7) is None
     assert of_group(anon=None) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "files", "shared"),
+    [
+        pytest.param({"RssAnon": 70}, 30, None, id="anonymous memory alone: the rest is both"),
+        pytest.param({"RssAnon": 70, "RssFile": 20}, 20, 10, id="without shared memory"),
+        pytest.param({"RssAnon": 70, "RssShmem": 20}, 10, 20, id="without files"),
+        pytest.param({"RssFile": 20}, None, None, id="files alone"),
+        pytest.param({"RssAnon": 101}, 0, None, id="counters that do not add up"),
+    ],
+)
+def test_what_status_lacks_follows_from_what_it_has(fields, files, shared):
+    totals = resident_totals(status=pd.Series({"VmRSS": 100, **fields}))
+    found = (totals.of_files, totals.of_shared_memory)
+
+    assert (files, shared) == tuple(None if known is None else known[0] for known in found)
+
+
+def test_swap_and_rounding_are_noted():
+    status = pd.Series({"VmRSS": 5 << 20, "VmSwap": 3 << 20, "step_bytes": 1 << 20})
+
+    rounding, swap = resident_totals(status=status).notes
+    assert [1 << 20] == [part.value for part in rounding.of(Bytes)]
+    assert [3 << 20] == [part.value for part in swap.of(Bytes)]

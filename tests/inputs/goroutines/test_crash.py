@@ -251,3 +251,46 @@ def test_a_crash_near_4_gib_of_a_32_bit_program_has_a_full_address_space(
     assert fills == ("build it for 64 bits" in said)
     assert (fills and is_32_bit is None) == ("if it is a 32-bit program" in said)
     assert fills != ("find where the length" in said)
+
+
+NO_THREAD = (
+    b"runtime: failed to create new OS thread (have %d already; errno=%d)\n"
+    b"runtime: may need to increase max user processes (ulimit -u)\nfatal error: newosproc\n\n"
+    b"runtime stack:\nruntime.throw(0x18, 0x9)\n\t/go/src/runtime/panic.go:605 +0x95\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("errno", "said"), [(11, "EAGAIN"), (12, "ENOMEM"), (22, "EINVAL"), (7, "errno 7")]
+)
+def test_a_thread_that_the_kernel_refused_is_no_lack_of_memory(errno, said):
+    text = NO_THREAD % (5, errno)
+    crash = crash_of(text)
+    seen = looks_like(text, "crash.txt")
+
+    assert ("no thread", 5, errno) == (crash.why, crash.threads, crash.errno)
+    assert f"it had 5 ({said}" in f"{seen.what}"
+    assert "pids.max" in f"{seen.way_out}"
+    assert "gomem capture" not in f"{seen.way_out}"
+
+
+AT_START = (
+    b"fatal error: runtime: cannot allocate memory\n\nruntime stack:\nruntime.throw(0x68, 0x1f)\n"
+    b"\t/go/src/runtime/panic.go:1117 +0x5c\nruntime.persistentalloc1(0x80, 0x4, 0xad, 0x0)\n"
+    b"\t/go/src/runtime/malloc.go:1360 +0x2a8\nruntime.%b(0xac, 0xad)\n"
+    b"\t/go/src/runtime/mranges.go:1 +0x3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("function", "is_at_start"),
+    [(b"(*addrRanges).init", True), (b"schedinit", True), (b"(*mheap).grow", False)],
+)
+def test_a_program_that_got_no_page_before_main_is_at_a_limit(function, is_at_start):
+    text = AT_START % function
+    seen = looks_like(text, "crash.txt")
+
+    assert is_at_start == crash_of(text).is_at_start == ("before main" in f"{seen.what}")
+    assert is_at_start == ("ulimit -v" in f"{seen.way_out}")
+    below = AT_START % b"(*mheap).grow" + b"\ngoroutine 1 [running]:\nruntime.schedinit()\n"
+    assert not crash_of(below).is_at_start

@@ -119,3 +119,83 @@ def test_counts_without_their_head_are_goroutines_of_which_there_may_be_more(rel
 def test_what_only_resembles_a_record_is_no_profile_of_counts(text):
     kind = kind_of(text, "paste.txt")
     assert kind is None or "heap_text" == kind.name
+
+
+WITH_ANCESTORS = b"""goroutine 21 [select, 9 minutes]:
+net/http.(*persistConn).writeLoop(0xc1)
+\t/go/src/net/http/transport.go:2410 +0xf2
+created by net/http.(*Transport).dialConn
+\t/go/src/net/http/transport.go:1766 +0x17
+[originating from goroutine 20]:
+net/http.(*Transport).dialConn(...)
+\t/go/src/net/http/transport.go:1767 +0x17
+created by net/http.(*Transport).queueForDial
+\t/go/src/net/http/transport.go:1425 +0x3e
+[originating from goroutine 1]:
+net/http.(*Transport).queueForDial(...)
+\t/go/src/net/http/transport.go:1426 +0x3e
+example.org/engine.newClient.func1(...)
+\t/app/engine.go:9 +0x3e
+created by main.main
+\t/app/main.go:3 +0x3e
+"""
+
+
+def test_ancestors_are_no_goroutines_and_no_damage():
+    read = gomem.read_goroutines(
+        WITH_ANCESTORS + b"\ngoroutine 1 [sleep]:\nmain.main()\n\t/a.go:1 +0x1\n"
+    )
+    child, main = read.goroutines.to_dict("records")
+
+    assert () == read.damaged
+    assert ("net/http.(*persistConn).writeLoop", "net/http.(*Transport).dialConn") == (
+        child["stack"], child["created_by"]
+    )  # fmt: skip
+    assert "example.org/engine.newClient.func1" == child["ancestry"].split(";")[-1]
+    assert "" == main["ancestry"]
+    cut = gomem.read_goroutines(WITH_ANCESTORS[:-30])
+    assert ["line 1"] == [damage.where for damage in cut.damaged]
+
+
+ABOVE = (
+    b"runtime.growslice(0x66, {0xc0?, 0x6b?, 0x73?}, 0x0?)\n\t/go/src/runtime/slice.go:290 +0x4\n"
+    b"main.list.add(...)\n\t/app/list.go:29\nmain.main()\n\t/app/main.go:40 +0x6\n"
+    b"runtime.main()\n\t/go/src/runtime/proc.go:250 +0x2\n"
+    b"runtime.goexit()\n\t/go/src/runtime/asm.s:1594 +0x1\n"
+)
+PARKED = (
+    b"goroutine 2 [force gc (idle)]:\nruntime.gopark(0x0?)\n\t/go/src/runtime/proc.go:363 +0xd6\n"
+)
+
+
+@pytest.mark.parametrize("between", [b"", b"\n"])
+def test_a_stack_above_the_first_header_is_told_and_not_counted(between):
+    read = gomem.read_goroutines(ABOVE + between + PARKED)
+
+    assert ("runtime.growslice", "main.list.add", "main.main") == read.headless[:3]
+    assert read.goroutines["of_the_runtime"].all()
+    assert "begins within a goroutine" in read.damaged[0].what
+
+
+def test_the_runtimes_stack_above_goroutines_is_not_one_of_them():
+    crash = b"fatal error: runtime: out of memory\n\nruntime stack:\n" + ABOVE + b"\n" + PARKED
+
+    assert () == gomem.read_goroutines(crash).headless
+
+
+@pytest.mark.parametrize("cut", [b" in goroutine 7", b" in goro", b" in", b""])
+def test_a_creator_that_is_cut_behind_its_name_is_that_name(cut):
+    dump = b"goroutine 7 [select]:\nmain.read(0x1)\n\t/a.go:1 +0x1\ncreated by main.start" + cut
+
+    assert ["main.start"] == gomem.read_goroutines(dump).goroutines["created_by"].tolist()
+
+
+def test_what_follows_a_whole_stack_does_not_tear_it():
+    dump = (
+        b" Goroutine 70 in state select, with main.run on top of the stack:\nmain.run(0xc0)\n"
+        b"        /app/run.go:24 +0xe5\ncreated by main.start in goroutine 7\n"
+        b"        /app/run.go:17 +0x16\n```\n\n### 4. Which version?\n"
+    )
+    read = gomem.read_goroutines(dump)
+
+    assert ((), "goleak") == (read.damaged, read.leak_test)

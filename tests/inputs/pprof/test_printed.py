@@ -5,8 +5,10 @@ import re
 import numpy as np
 import pytest
 
+import gomem
 from gomem.errors import FormatError
 from gomem.inputs.kinds import kind_of
+from gomem.inputs.looks_like import looks_like
 from gomem.inputs.pprof.printed.lines import amount_of, fraction_of, nanoseconds_of
 from gomem.inputs.pprof.printed.parse import looks_like_printed, parse_printed
 from gomem.inputs.pprof.read import read_pprof
@@ -428,3 +430,33 @@ def test_dots_for_stacks_are_no_frame_and_no_damage():
     assert () == profile.damaged
     assert profile.printed.is_elided
     assert {"main.fill", "main.main"} == set(profile.stacks["function"])
+
+
+@pytest.mark.parametrize("path", ["<...>/vendor/", "<omitted>/", "example.org/<my repo>/"])
+def test_a_name_whose_path_was_left_out_keeps_its_row(path):
+    head = (
+        "0 of 1932512 total (    0%)\nShowing top 2 nodes out of 30 (cum >= 1389497)\n"
+        "      flat  flat%   sum%        cum   cum%\n"
+    )
+    rows = (
+        "         0     0%     0%    1929781 99.86%  runtime.goexit\n"
+        f"         0     0%     0%    1453748 75.23%  {path}a/b.(*client).establish\n"
+    )
+    read = gomem.read_pprof((head + rows).encode())
+
+    cums = dict(read.top()[["function", "cum"]].itertuples(index=False))
+    assert {"runtime.goexit": 1929781, f"{path}a/b.(*client).establish": 1453748} == cums
+
+
+def test_heads_without_rows_are_named_with_their_sizes():
+    heads = (
+        "store\nShowing nodes accounting for 3072.17kB, 37.50% of 8193.17kB total\n"
+        "api/v1\nShowing nodes accounting for -290.14MB, 0.15% of 190493.35MB total\n"
+        "cmd\nShowing nodes accounting for 0, 0% of 0 total\n"
+    )
+    said = f"{looks_like(heads.encode(), 'paste.txt').what}"
+
+    assert "3 heads of go tool pprof without rows, of differences" in said
+    assert "api/v1 -290.14MB of 190493.35MB, store 3072.17kB of 8193.17kB" in said
+    positive = heads.replace("-290", "290")
+    assert "difference" not in f"{looks_like(positive.encode(), 'paste.txt').what}"

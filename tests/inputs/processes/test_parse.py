@@ -562,3 +562,69 @@ def test_metrics_of_nodes_are_no_containers():
             b'{"kind": "NodeMetrics", "metadata": {"name": "n"}, "usage": {"memory": "2Mi"}}',
             source="f",
         )
+
+
+OF_LINUX_6 = b"""[812.3] [    310]     0   310     9000      600      500       60        40    81920        0         -1000 udevd
+[812.4] [    911]  1000   911   400000    70000    69000     1000         0   212992       12             0 api
+"""  # noqa: E501
+
+
+def test_rows_of_a_task_table_without_its_header_divide_rss_where_the_parts_add_up():
+    table, damage = parse_processes(
+        OF_LINUX_6 + b"[812.5] [    940]     0   940     21\n", source="f"
+    )
+    page = 4 * KIB
+
+    assert [(500 * page, 60 * page, 40 * page), (69000 * page, 1000 * page, 0)] == [
+        (row.anon_bytes, row.file_bytes, row.shmem_bytes) for row in table.rows
+    ]
+    assert ["line 3"] == [fault.where for fault in damage]
+    other = OF_LINUX_6.replace(b" 69000 ", b" 68000 ")
+    assert [None] == [row.anon_bytes for row in parse_processes(other, source="f")[0].rows[1:]]
+
+
+def test_a_row_that_lost_its_pid_is_damage():
+    """
+    So that a text whose rows lost their beginning is not taken for the better one.
+    """
+    table, damage = parse_processes(
+        OF_LINUX_6 + b"0   940   2100   30   30  0  0  4096  0  0 sh\n", source="f"
+    )
+
+    assert ([310, 911], ["line 3"]) == (
+        [row.pid for row in table.rows], [fault.where for fault in damage]
+    )  # fmt: skip
+
+
+FULL = b"app       4242  4240  0 900000 123456   2 Nov24 ?        00:03:06 /usr/bin/api -port=80\n"
+
+
+@pytest.mark.parametrize(
+    "above", [b"", b"% ps -Fp $(pgrep api) | head -n1\n", b"$ ps -eF | grep api\n"]
+)
+def test_rows_of_ps_with_a_full_format_need_no_header(above):
+    (row,) = read_processes(above + FULL).processes.to_dict("records")
+
+    assert (4242, 123456 * KIB, "/usr/bin/api -port=80") == (
+        row["pid"], row["rss_bytes"], row["name"]
+    )  # fmt: skip
+
+
+def test_a_header_of_docker_stats_that_lost_its_newline_loses_no_row():
+    head = b"CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %   NET I/O   BLOCK I/O   PIDS"
+    row = b"0a1b2c3d4e5%d   api-%d   0.66%%   %dMiB / 3GiB   0.41%%   1kB / 0B   2MB / 1MB   13\n"
+    glued = head + row % (1, 1, 40) + row % (2, 2, 30)
+
+    found = read_processes(glued).processes
+    assert (["api-1", "api-2"], [40 * MIB, 30 * MIB]) == (
+        found["name"].tolist(), found["working_set_bytes"].tolist()
+    )  # fmt: skip
+    assert [1, 2] == found["line"].tolist()
+
+
+def test_a_cut_row_is_compared_with_what_is_there():
+    rows = b"api-7c9-1   api   1m   70Mi\napi-7c9-1   side   1m   7Mi\napi-7c9-2\n"
+
+    (damage,) = parse_processes(rows, source="f")[1]
+    assert "rows above" in damage.what
+    assert "header" not in damage.what

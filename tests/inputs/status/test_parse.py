@@ -188,3 +188,34 @@ def test_an_excerpt_that_begins_with_the_name_is_read(excerpt):
     status, damage = parse_status(excerpt, source="status")
 
     assert ("api", 24_000 * 1024, []) == (status.name, status.sizes["VmRSS"], damage)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "sizes", "step"),
+    [
+        pytest.param(
+            b"VmRSS  = 61.5 MiB  (after an hour, 12 threads)\nVmData = 120 MiB\n",
+            {"VmRSS": 61.5, "VmData": 120}, 1 << 20, id="name = value unit",
+        ),
+        pytest.param(
+            b"VmPeak:  4096 kB (~4 MB)\nVmRSS:\t2048 kB  (~2 MB)\nRssAnon: 1024 kB (heap)\n",
+            {"VmPeak": 4, "VmRSS": 2, "RssAnon": 1}, 1 << 10, id="with remarks",
+        ),
+        pytest.param(
+            b"RssAnon:  3072 kB\nVmRSS: 4096 kB\n", {"RssAnon": 3, "VmRSS": 4}, 1 << 10, id="turned"
+        ),
+    ],
+)  # fmt: skip
+def test_size_fields_that_people_copied_or_wrote_down(pasted, sizes, step):
+    assert looks_like_status(pasted)
+    status, damage = parse_status(pasted, source="status")
+
+    assert ([], {name: size * (1 << 20) for name, size in sizes.items()}) == (damage, status.sizes)
+    assert step == status.step == read_status(pasted).status["step_bytes"].iloc[0]
+
+
+@pytest.mark.parametrize(
+    "text", [b"Rss: 4 kB\nPss: 2 kB\n", b"VmHWM = 4 MiB\nVmData = 8 MiB\n", b"VmRSS = 4 apples\n"]
+)
+def test_other_names_and_fields_without_rss_are_no_status(text):
+    assert not looks_like_status(text)

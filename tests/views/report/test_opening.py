@@ -316,3 +316,16 @@ def test_a_name_without_end_is_cut_where_it_stands_in_a_sentence():
 
     assert len(text) < 350
     assert text.endswith("… (160\u00a0MiB, \u22123\u00a0%)")
+
+
+def test_a_text_with_two_tables_is_one_file_with_two_parts(tmp_path):
+    table = "NAME      CPU(cores)   MEMORY(bytes)\napi-7c9   3m           71Mi\n"
+    stacks = "goroutine 1 [running]:\nmain.main()\n\t/app/main.go:3 +0x1\n"
+    (tmp_path / "ticket.md").write_text(f"It grows:\n```\n{table}```\nAnd:\n```\n{stacks}```\n")
+    document = report_document(diagnosed(tmp_path / "ticket.md"))
+
+    assert "1 (2 parts)" == dict(document.facts)["Files"]
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone" / "a.txt").write_text(table)
+    alone = report_document(diagnosed(tmp_path / "alone"))
+    assert "1" == dict(alone.facts)["Files"]

@@ -39,6 +39,9 @@ _REPOSITORY_ELEMENTS = {
 }
 
 
+_SHORTENED = re.compile(r"(?:[\w./-]*/)?<[\w .-]*>/")  # a path that somebody left out of a Go name
+
+
 @lru_cache(maxsize=1 << 16)
 def shown_name(name: str, system_name: str) -> str:
     """Return a function's name as pprof shows it."""
@@ -48,7 +51,7 @@ def shown_name(name: str, system_name: str) -> str:
     if name and system_name != name:
         return name
     text = system_name
-    if ".<" in text or "])." in text:
+    if ".<" in text or "])." in text or _SHORTENED.match(text):
         return text
     if "::" in text or not set("<>[]").isdisjoint(text):
         return _without_pairs(_without_pairs(text, "(", ")"), "<", ">")
