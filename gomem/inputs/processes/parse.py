@@ -323,8 +323,8 @@ def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:
 def _by_columns(names: Sequence[bytes]) -> _Form:
     """Return a table with these columns; only the command (or else the last) contains spaces."""
     resident = _one_of(RESIDENT, names)
-    is_top = resident == b"RES" or b"VSZRW" in names
-    tool = TOP if is_top else "pidstat" if b"minflt/s" in names else "smem" if b"PSS" in names else PS
+    tool = "pidstat" if b"minflt/s" in names else "smem" if b"PSS" in names else PS
+    tool = TOP if resident == b"RES" or b"VSZRW" in names else tool
     return _Form(tool, lambda line: _of_process(line, names, tool))
 
 
