@@ -149,9 +149,9 @@ class Doors:
         with suppress(NoAnswer, ValueError):
             if self.pprof is not None:
                 theirs = self.pprof.get(f"{INDEX}cmdline").data
-                return theirs.rstrip(b"\0").split(b"\0") == [
-                    os.fsencode(word) for word in arguments
-                ]
+                # Some programs, such as gopls, join the arguments with blanks.
+                ours = b" ".join(os.fsencode(word) for word in arguments)
+                return theirs.replace(b"\0", b" ").rstrip() == ours.rstrip()
             if self.expvar is not None:
                 page = json.loads(self.expvar.get(VARS).data)
                 return bool(page.get("cmdline") == list(arguments))

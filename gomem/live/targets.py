@@ -13,7 +13,7 @@ from gomem.live.doors import Doors, find_doors
 from gomem.live.endpoints import open_endpoints
 from gomem.live.process import PROC, Process, listeners, own_addresses, shown_address
 from gomem.numbered import Address
-from gomem.text import Program, joined, text
+from gomem.text import Command, Program, joined, text
 from gomem.units import is_digits
 
 if TYPE_CHECKING:
@@ -59,10 +59,8 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
 def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitStack) -> Target:
     process = opened.enter_context(Process.of(pid))
     if addresses:
-        doors, said = find_doors(addresses, is_wanted=True), list[str]()
-        if doors.found and not doors.is_of(process.arguments, process.started):
-            what = "{}: is served by a process other than PID {}"
-            raise CaptureError(text(what, Address(doors.bases[0]), str(pid)))
+        doors = find_doors(addresses, is_wanted=True)
+        said = _doubts(process, doors, addresses) if doors.found else []
     else:
         listening, said = process.listening
         urls = [f"http://{shown_address(*place)}" for place in listening]
@@ -73,6 +71,30 @@ def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitSt
             tried = ", ".join(f"{host}:{port}" for host, port in listening)
             said.append(f"/debug/pprof/, /debug/vars and /metrics are not served at {tried}")
     return Target(process, doors, (*said, *doors.said))
+
+
+def _doubts(process: Process, doors: Doors, addresses: Sequence[Endpoints]) -> list[str]:
+    """Return doubts that a process serves the addresses.
+
+    The kernel knows which process listens there. Raises CaptureError if that is another one; but a
+    forwarder, such as kubectl's, has another command line than the one that is served.
+    """
+    base, is_of = doors.bases[0], doors.is_of(process.arguments, process.started)
+    owner, _ = _whose(addresses)
+    if owner is not None:
+        with owner:
+            is_forwarder = is_of and owner.arguments != process.arguments
+            if owner.pid != process.pid and not is_forwarder:
+                what = "{}: is served by PID {} ({}), not by PID {}; capture that one: {}"
+                command = Command(f"gomem capture {owner.pid} -o DIR")
+                who = str(owner.pid), Program(owner.name), str(process.pid)
+                raise CaptureError(text(what, Address(base), *who, command))
+    if is_of:
+        return []
+    words = (
+        "{}: the command line served there is not that of PID {}; check that both are one process"
+    )
+    return [text(words, Address(base), str(process.pid))]
 
 
 def _of_urls(addresses: list[Endpoints], opened: ExitStack) -> Target:

@@ -44,6 +44,7 @@ BODIES = {
     "expvar": expvar,
     "index": lambda: b"<html>/debug/pprof/ heap goroutine full goroutine stack dump",
     "cmdline": arguments,
+    "joined cmdline": lambda: arguments().replace(b"\0", b" "),
     "heap": (MOMENT / "heap.pb.gz").read_bytes,
     "allocs": (MOMENT / "heap.pb.gz").read_bytes,
     "goroutine": (MOMENT / "goroutine.pb.gz").read_bytes,

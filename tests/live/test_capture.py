@@ -96,8 +96,36 @@ def test_a_pid_and_a_url_of_another_process_are_refused(out, capsys):
     with fake_service(GOOD) as service, fake_service({}) as other:
         assert 2 == run(["capture", other.pid, service.url, "-o", str(out)])
 
-    assert "is served by a process other than PID" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"is served by PID {service.pid} " in said
+    assert f"not by PID {other.pid}; capture that one: gomem capture {service.pid} " in said
     assert not out.exists()
+
+
+def test_of_two_processes_with_one_command_line_the_kernel_knows_which_listens(out, capsys):
+    """
+    As a monitor and its worker have: what is served cannot tell them apart.
+    """
+    with fake_service(GOOD) as service, fake_service(GOOD) as twin:
+        assert 2 == run(["capture", twin.pid, service.url, "-o", str(out)])
+
+    assert f"is served by PID {service.pid} " in capsys.readouterr().err
+
+
+def test_a_command_line_that_differs_is_a_word_where_the_process_listens_itself(out, capsys):
+    with fake_service(GOOD | {"/debug/pprof/cmdline": "html"}) as service:
+        assert 0 == run(["capture", service.pid, service.url, "-o", str(out)])
+
+    assert f"line served there is not that of PID {service.pid}" in capsys.readouterr().err
+    assert kinds(out) == ALL
+
+
+def test_a_command_line_joined_by_blanks_is_the_same(out, capsys):
+    with fake_service(GOOD | {"/debug/pprof/cmdline": "joined cmdline"}) as service:
+        assert 0 == run(["capture", service.url, "-o", str(out)])
+
+    assert "another process" not in capsys.readouterr().err
+    assert kinds(out) == ALL
 
 
 def test_without_an_endpoint_the_kernels_side_stands_alone(out, capsys):
