@@ -127,7 +127,7 @@ def without_blocks():
 @pytest.mark.parametrize(
     ("entries", "code"),
     [
-        pytest.param((brk(20), ROUND), "native-memory", id="C's heap in use"),
+        pytest.param((brk(20), BLOCK), "native-memory", id="C's heap in use"),
         pytest.param((brk(0), BLOCK), "anonymous-mapping", id="no page of C's heap in use"),
         pytest.param((BLOCK,), "anonymous-mapping", id="no C"),
         pytest.param((LINKED, BLOCK), "native-memory", id="hardly in use, malloc's shape"),

@@ -203,7 +203,7 @@ def test_large_blocks_beside_cs_heap_are_most_likely_mallocs(tmp_path):
     malloc maps each piece of 128 KiB and more on its own: 111 MiB + 51 MiB are C's together.
     """
     heap = smaps_entry(0x1000000, 0x9000000, "rw-p", "[heap]", rss_kib=111 * 1024)
-    block = smaps_entry(0x7F0000000000, 0x7F0004000000, rss_kib=51 * 1024)
+    block = smaps_entry(0x7F0000000000, 0x7F0004001000, rss_kib=51 * 1024)
     memstats = memstats_json(HeapSys=0, Sys=1)
 
     said = diagnosis_of(

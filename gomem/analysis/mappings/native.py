@@ -6,12 +6,13 @@ have their stacks in the Go heap. The shapes come from glibc's malloc/arena.c an
 nptl/allocatestack.c, and from musl's pthread_create.c.
 
 malloc maps large blocks separately, from M_MMAP_THRESHOLD on (128 KiB at first). Such blocks have
-no name. If the C heap is in use, the blocks most likely belong to malloc. If the C heap is hardly
-used, only blocks with malloc's shape count. malloc adds a header to the requested size and rounds
-up to pages, so a round request becomes a size that is not round: malloc's shape. mmap leaves a size
-as requested. The kernel merges adjacent blocks, and eight blocks of 8 MiB and 8 KiB have a round
-size again. So sizes also have malloc's shape if all are multiples of a block size that is not
-round. It is enough if most blocks have this shape, in one snapshot or in all snapshots together.
+no name. If the C heap is in use, the blocks most likely belong to malloc, except those of whole
+MiB. If the C heap is hardly used, only blocks with malloc's shape count. malloc adds a header to
+the requested size and rounds up to pages, so a round request becomes a size that is not round:
+malloc's shape. mmap leaves a size as requested. The kernel merges adjacent blocks, and eight blocks
+of 8 MiB and 8 KiB have a round size again. So sizes also have malloc's shape if all are multiples
+of a block size that is not round. It is enough if most blocks have this shape, in one snapshot or
+in all snapshots together.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ LARGEST_THREAD_STACK = 64 * MIB
 MMAP_THRESHOLD = 128 * KIB
 HEAP_IN_USE = MIB  # a C library that is linked but unused touches a few pages of its first 132 KiB
 ROUND = 64 * KIB
+WHOLE = MIB  # a size that a program requests, and that malloc's header makes rare
 MAX_JOINED = 64  # distinct sizes: more are the program's own choice
 
 
@@ -142,12 +144,14 @@ def malloced_blocks(mappings: pd.DataFrame, of_all: LargeBlocks | None = None) -
     """
     heap = mappings["Rss"][mappings["kind"] == "native-heap"].fillna(0).sum()
     is_large = _are_large_blocks(mappings)
-    if heap >= HEAP_IN_USE:
-        return is_large
     if not (heap > 0 and is_large.any()):
         return is_large & False
     own = _mostly_of_mallocs_shape(mappings[is_large])
-    return is_large & (own or (of_all is not None and of_all.have_mallocs_shape))
+    if own or (of_all is not None and of_all.have_mallocs_shape):
+        return is_large
+    size = (mappings["end"] - mappings["start"]).astype("int64")
+    is_requested = (size % WHOLE == 0) & (mappings["rule"] != CUT_BEYOND)
+    return is_large & ~is_requested if heap >= HEAP_IN_USE else is_large & False
 
 
 def _are_large_blocks(mappings: pd.DataFrame) -> pd.Series:

@@ -49,7 +49,8 @@ _COUNTERS = (
     (("sock",), False),
 )
 LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has it separately
-HARD_LIMITS = ("memory.max", "memory.limit_in_bytes")  # of cgroup v2 and v1
+# Of cgroup v2, and of v1, where memory.stat has the lowest limit above the cgroup, too.
+HARD_LIMITS = ("memory.max", "hierarchical_memory_limit", "memory.limit_in_bytes")
 HIGH_LIMITS = ("memory.high", "memory.soft_limit_in_bytes")
 _NO_LIMIT = 1 << 60  # v1 has its largest number for no limit
 

@@ -28,10 +28,20 @@ def blocks(*rows: dict, beside: tuple[pd.DataFrame, ...] = ()) -> list[bool]:
 
 
 def test_cs_heap_is_in_use_from_1_mib_on():
-    even = {"size": EVEN}
+    even = {"size": EVEN + 64 * KIB}
 
     assert [False, True] == blocks(heap(MIB), even)
     assert [False, False] == blocks(heap(MIB - 1), even)
+
+
+def test_beside_cs_heap_in_use_whole_mib_are_mapped_by_the_program():
+    """
+    As a cache that maps chunks of 64 MiB; if most blocks have malloc's shape, so have these.
+    """
+    odd, cache = {"size": 40 * MIB + 4 * KIB}, {"size": 64 * MIB}
+
+    assert [False, True, False] == blocks(heap(MIB), odd, cache)
+    assert [False, True, True, True] == blocks(heap(MIB), odd, odd, cache)
 
 
 def test_without_any_of_cs_heap_resident_no_shape_is_mallocs():

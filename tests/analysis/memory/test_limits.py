@@ -140,6 +140,18 @@ def test_the_first_versions_names_are_read_too():
     assert 90 * MIB == use.unreclaimable_bytes
 
 
+def test_the_lowest_limit_above_a_cgroup_of_the_first_version_holds():
+    """
+    Its own file has none; memory.stat has that of a cgroup above it.
+    """
+    charged = {"memory.usage_in_bytes": 100 * MIB, "memory.limit_in_bytes": None}
+    use = cgroup_use(charged | {"hierarchical_memory_limit": 512 * MIB})
+
+    assert (512 * MIB, True, 412 * MIB) == (
+        use.limit_bytes, use.limit_is_known, use.headroom_bytes,
+    )  # fmt: skip
+
+
 def test_without_a_current_charge_nothing_is_known():
     assert cgroup_use({"memory.max": 512 * MIB}) is None
 
