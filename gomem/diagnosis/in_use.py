@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.own_code import Stacks, own_code
+from gomem.analysis.profiles.published import total_bounds
 from gomem.diagnosis.pasted_profiles import MOSTLY, WORTH_NAMING, part_words, table_words
 from gomem.facts.profiles import IN_USE
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of
-from gomem.text import Function, Share, Text, joined, text
+from gomem.text import Bytes, Function, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
@@ -46,9 +47,26 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
     said = text("{} {}.", first, joined(", ", named))
     others = sum(row["value"] for row in rows if not row["function"])
-    if others <= worth[0]["value"]:
-        return said
-    return joined(" ", (_by_others_code(stacks, profile, others / total), said))
+    by_others = _by_others_code(stacks, profile, others / total)
+    words = (by_others if others > worth[0]["value"] else Text(), said, _age(diagnosis, moment))
+    return joined(" ", filter(None, words))
+
+
+def _age(diagnosis: Diagnosis, moment: str) -> Text:
+    """Say that a profile is of an earlier GC, if it has more in use than HeapAlloc; else empty."""
+    facts = diagnosis.by_moment.get(moment)
+    known = total_bounds(diagnosis.capture.heap_profiles[moment])
+    memstats = None if facts is None else facts.memstats
+    if memstats is None or known is None or pd.isna(memstats["HeapAlloc"]):
+        return Text()
+    least, allocated = known[0], int(memstats["HeapAlloc"])
+    if least <= allocated:
+        return Text()
+    words = (
+        "The profile is of an earlier GC: it has at least {} in use, and HeapAlloc is {} by now; "
+        "/debug/pprof/heap?gc=1 gives a current one."
+    )
+    return text(words, Bytes(round(least)), Bytes(allocated))
 
 
 def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:

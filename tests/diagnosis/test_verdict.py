@@ -419,3 +419,17 @@ def test_a_note_that_holds_comes_before_a_total_that_was_stable():
     assert (found.code, found.severity) == ("long-pauses", Severity.INFO)
     assert found.headline.startswith("Long GC pauses: up to 21 ms")
     assert found.moved.startswith("RSS was stable at 550 MiB")
+
+
+@pytest.mark.parametrize(("heap_alloc", "is_older"), [(1, True), (512 * MIB, False)])
+def test_a_profile_that_has_more_than_the_heap_is_of_an_earlier_gc(heap_alloc, is_older, tmp_path):
+    shutil.copy(PROFILES / "heap-a.pb.gz", tmp_path)
+    stats = memstats_json(HeapAlloc=heap_alloc, HeapInuse=heap_alloc, HeapSys=heap_alloc, Sys=1)
+    (tmp_path / "memstats-a.json").write_bytes(stats)
+
+    found = verdict(tmp_path)
+    told = (found.headline, found.where, *found.whose)
+    said = [sentence for sentence in told if "of an earlier GC" in sentence]
+
+    assert is_older == bool(said)
+    assert not is_older or heap_alloc == said[0].of(Bytes)[-1].value
