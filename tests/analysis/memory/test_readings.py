@@ -223,8 +223,8 @@ def test_smaps_alone_bound_each_part_of_the_heap_by_the_heap(fields):
     assert [(3, 3), (20, 20)] == parts_of(bounds, RUNTIME, NATIVE)
 
 
-def likely(one: Reading, *near: Reading) -> tuple[Bounds, str]:
-    return likely_bounds(one, near, certain_bounds(one).closed())
+def likely(snapshot: Reading, *near: Reading) -> tuple[Bounds, str]:
+    return likely_bounds(snapshot, near, certain_bounds(snapshot).closed())
 
 
 def test_untouched_memory_is_most_likely_free_heap():
