@@ -198,3 +198,142 @@ def test_the_log_and_the_metric_agree_on_what_is_live():
 
     assert pd.notna(of_log)
     assert 0 <= facts.live_bytes - of_log < MIB
+
+
+def groups_of(live=None, rss=None, **sizes):
+    """The groups of parts in MiB; RSS is their sum unless it is given."""
+    whole = sum(sizes.values()) if rss is None else rss
+    bytes_of = {part: size * MIB for part, size in sizes.items()}
+    return memory_groups(parts_of(**bytes_of), whole * MIB, None if live is None else live * MIB)
+
+
+def in_mib(sizes):
+    return {group: size / MIB for group, size in sizes.items()}
+
+
+def test_every_part_is_in_the_group_of_its_owner_in_order():
+    """
+    Each part has a power of two, of which the sums tell the parts.
+    """
+    sizes = {part: 1 << place for place, part in enumerate(PARTS) if part != "heap_untouched"}
+    place = {part: 1 << place for place, part in enumerate(PARTS)}
+
+    found = in_mib(groups_of(**sizes).sizes)
+
+    assert {
+        "go_objects": ("heap_objects",),
+        "go_free": ("heap_slack", "heap_idle", "heap_released_resident", "heap_unexplained"),
+        "go_stacks": ("stacks",),
+        "go_runtime": ("runtime_metadata",),
+        "native": ("native_heap", "thread_stacks", "anonymous_other"),
+        "files": ("mapped_files", "shared_memory"),
+        "program": ("binary", "libraries", "kernel"),
+    } == {
+        group: tuple(part for part in PARTS if int(size) & place[part])
+        for group, size in found.items()
+    }
+    assert list(found) == [group for group in GROUPS if group in found]
+
+
+@pytest.mark.parametrize(("live", "divided"), [(7, (7, 3)), (10, (10, 0)), (12, (10, 0))])
+def test_no_more_is_live_than_there_are_objects(live, divided):
+    groups = groups_of(live, heap_objects=10)
+
+    assert divided == tuple(groups.bytes_of(name) / MIB for name in ("go_live", "go_garbage"))
+    assert divided == tuple(
+        groups.claimed_bytes_of(name) / MIB for name in ("go_live", "go_garbage")
+    )
+
+
+def test_reserved_memory_is_what_the_runtime_claims_in_rss_or_not():
+    """
+    3 of 12 were not touched: free heap has none, and objects 1 less.
+    """
+    groups = groups_of(heap_objects=10, heap_slack=1, heap_idle=1, heap_untouched=-3, binary=5)
+
+    assert {"go_objects": 9, "go_free": 0, "program": 5} == in_mib(groups.sizes)
+    assert {"go_objects": 10, "go_free": 2} == in_mib(groups.claimed)
+    assert (None, 2 * MIB) == (
+        groups.claimed_bytes_of("program"),
+        groups.claimed_bytes_of("go_free"),
+    )
+    assert 3 * MIB == groups.drawn(14 * MIB)[1]
+
+
+def test_a_heap_as_one_group_has_its_claims_by_part():
+    """
+    8 of 14 were not touched.
+    """
+    groups = groups_of(6, heap_objects=10, heap_idle=3, stacks=1, heap_untouched=-8, binary=5)
+
+    assert {"go_heap": 6, "program": 5} == in_mib(groups.sizes)
+    assert {"go_live": 6, "go_garbage": 4, "go_free": 3, "go_stacks": 1} == in_mib(groups.claimed)
+    assert (14 * MIB, 6 * MIB) == (groups.claimed_bytes_of("go_heap"), groups.heap_bytes)
+    assert 8 * MIB == groups.drawn(11 * MIB)[1]
+    assert ["go_live", "go_garbage", "go_free", "go_stacks"] == groups.claims_within("go_heap")[
+        "group"
+    ].tolist()
+    assert groups.claims_within("program").empty
+    assert {"go_heap", "program", "go_live", "go_garbage", "go_free", "go_stacks"} == set(
+        groups.names
+    )
+
+
+def test_the_go_heap_is_the_sum_of_its_groups_or_unknown():
+    assert 12 * MIB == groups_of(heap_objects=10, heap_idle=1, stacks=1, binary=5).heap_bytes
+    assert groups_of(binary=5).heap_bytes is None
+    assert groups_of(binary=5).bytes_of("go_heap") is None
+
+
+def test_a_heap_that_is_divided_has_no_claims_within():
+    groups = groups_of(heap_objects=10)
+
+    assert not groups.heap_is_one
+    assert groups.claims_within("go_objects").empty
+    assert groups.claims_within("go_heap").empty
+
+
+def test_untouched_memory_beyond_the_heap_comes_off_the_runtime_then_off_what_is_not_gos():
+    """
+    Without smaps: 17 of 10 in the heap, 5 of the runtime's and 1 of C leave 1 to files.
+    """
+    found = groups_of(
+        heap_objects=10, runtime_metadata=5, native_heap=1, mapped_files=3, heap_untouched=-18
+    )
+
+    wanted = {"go_heap": 0, "go_runtime": 0, "native": 0, "files": 1}
+    assert wanted == in_mib(found.sizes)
+
+
+@pytest.mark.parametrize(
+    ("others", "wanted"),
+    [
+        pytest.param(
+            {"runtime_metadata": 5}, {"go_objects": 0, "go_free": 2, "go_runtime": 4},
+            id="others first",
+        ),
+        pytest.param({}, {"go_objects": 0, "go_free": 1}, id="at last"),
+    ],
+)  # fmt: skip
+def test_released_memory_that_the_kernel_counts_comes_off_at_last(others, wanted):
+    """
+    2 were not touched; of 1 of objects and 2 of free heap, the kernel has counted these 2.
+    """
+    found = groups_of(heap_objects=1, heap_released_resident=2, heap_untouched=-2, **others)
+
+    assert wanted == in_mib(found.sizes)
+
+
+def test_stacks_are_the_last_of_the_heap_to_be_untouched():
+    found = groups_of(1, heap_objects=1, stacks=2, runtime_metadata=5, heap_untouched=-2)
+
+    assert {"go_live": 0, "go_garbage": 0, "go_stacks": 1, "go_runtime": 5} == in_mib(found.sizes)
+
+
+def test_side_by_side_a_group_that_a_snapshot_does_not_have_is_missing():
+    rows = side_by_side([groups_of(heap_objects=10), groups_of(stacks=2, binary=5)])
+
+    assert ["go_objects", "go_stacks", "program"] == rows["group"].tolist()
+    assert [10 * MIB, None, None] == [None if pd.isna(size) else size for size in rows["0"]]
+    assert [None, 2 * MIB, 5 * MIB] == [None if pd.isna(size) else size for size in rows["1"]]
+    assert ["group", "name", "0", "1"] == list(rows)

@@ -6,7 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.mappings.kinds import classify_mappings
-from gomem.analysis.memory.ledger import PARTS, Ledger, reconcile_rss
+from gomem.analysis.memory.ledger import (
+    HEAP_PARTS,
+    PARTS,
+    RUNTIME_SIDES,
+    Ledger,
+    claims_of,
+    has_heap_fields,
+    has_lazy_free,
+    reconcile_rss,
+)
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.smaps.table import read_smaps
 from gomem.inputs.status.table import read_status
@@ -398,3 +407,157 @@ def test_what_is_said_of_a_skew(seconds, collections, words):
 
     assert bool(words) == (len(notes) > len(told))
     assert words in " ".join(notes)
+
+
+HEAP_ROW = {"HeapAlloc": 30, "HeapInuse": 36, "HeapIdle": 20, "HeapReleased": 9, "StackInuse": 5}
+
+
+@pytest.mark.parametrize(("buffers", "stacks", "more"), [(0, 5, ""), (3, 8, " + GC work buffers")])
+def test_what_go_has_reserved_in_the_arenas_follows_from_five_fields(buffers, stacks, more):
+    claims = claims_of(pd.Series(HEAP_ROW), buffers, RUNTIME_SIDES["memstats"])
+
+    assert [
+        ("heap_objects", 30, "MemStats.HeapAlloc"),
+        ("heap_slack", 6, "MemStats.HeapInuse - HeapAlloc"),
+        ("heap_idle", 11, "MemStats.HeapIdle - HeapReleased"),
+        ("stacks", stacks, f"MemStats.StackInuse{more}"),
+    ] == claims
+
+
+@pytest.mark.parametrize("lacking", [*HEAP_ROW, None])
+def test_all_five_fields_are_needed(lacking):
+    row = pd.Series(HEAP_ROW | ({lacking: pd.NA} if lacking else {}), dtype="Int64")
+
+    assert (lacking is None) is has_heap_fields(row)
+
+
+def test_pmap_does_not_show_released_memory():
+    unknown = pd.Series([pd.NA, pd.NA], dtype="Int64")
+
+    assert not has_lazy_free(pd.DataFrame({"LazyFree": unknown}))
+    assert has_lazy_free(pd.DataFrame({"LazyFree": unknown.fillna(0)}))
+    assert has_lazy_free(pd.DataFrame({"LazyFree": unknown}).iloc[:0])
+
+
+def test_a_ledger_has_a_part_or_zero_of_it():
+    ledger = reconcile_rss(classify_mappings(mappings(PROGRAM)))
+
+    assert (MIB, 0) == (ledger.part("binary"), ledger.part("stacks"))
+    assert (True, False) == (ledger.has("binary"), ledger.has("stacks"))
+    assert (True, 0) == (ledger.has("runtime_metadata"), ledger.part("runtime_metadata"))
+
+
+def test_what_go_has_reserved_for_heap_and_stacks_is_added():
+    ledger = reconcile_rss(None, memstats_row(**HEAP_ROW, GCSys=7))
+
+    assert 30 + 6 + 11 + 5 == ledger.heap_claimed_bytes
+    assert 7 == ledger.part("runtime_metadata")
+    assert {
+        "heap_objects", "heap_slack", "heap_idle", "stacks",
+        "heap_released_resident", "heap_untouched", "heap_unexplained",
+    } == HEAP_PARTS  # fmt: skip
+
+
+def test_a_coarse_ledger_has_each_total_as_a_part_and_a_rest():
+    """
+    Of 200 Go has 52 and 7, files 40, shared memory 8 and released memory 10: 83 are of nobody.
+    """
+    rollup = pd.Series({"Rss": 200, "LazyFree": 10})
+    status = pd.Series({"VmRSS": 190, "RssFile": 40, "RssShmem": 8})
+
+    ledger = reconcile_rss(None, memstats_row(**HEAP_ROW, GCSys=7), status, rollup=rollup)
+
+    assert {
+        "heap_objects": 30, "heap_slack": 6, "heap_idle": 11, "stacks": 5,
+        "runtime_metadata": 7, "mapped_files": 40, "shared_memory": 8,
+        "heap_released_resident": 10, "anonymous_other": 83,
+    } == parts_of(ledger)  # fmt: skip
+    assert (True, 0) == (ledger.has("heap_untouched"), ledger.part("heap_untouched"))
+    assert ("left over", "counted") == (
+        confidence_of(ledger)["anonymous_other"], confidence_of(ledger)["mapped_files"],
+    )  # fmt: skip
+
+
+def test_more_claims_than_rss_were_never_touched():
+    ledger = reconcile_rss(None, memstats_row(**HEAP_ROW), pd.Series({"VmRSS": 50}))
+
+    assert (-2, 0) == (ledger.part("heap_untouched"), ledger.part("anonymous_other"))
+    assert 50 == int(ledger.parts["bytes"].sum())
+
+
+def test_without_memstats_released_memory_is_of_nobody():
+    ledger = reconcile_rss(rollup=pd.Series({"Rss": 200, "LazyFree": 10}))
+
+    assert {"anonymous_other": 200} == parts_of(ledger)
+    assert not ledger.has("heap_untouched")
+
+
+@pytest.mark.parametrize(("assumed", "more"), [((), 0), (("a",), 1), (("a", "b"), 1)])
+def test_files_that_may_be_of_another_snapshot_are_told_in_one_note(assumed, more):
+    status = pd.Series({"VmRSS": 50})
+    plain = reconcile_rss(None, None, status).notes
+
+    notes = reconcile_rss(None, None, status, assumed=assumed).notes
+
+    assert len(plain) + more == len(notes)
+    assert all(name in str(notes[-1]) for name in assumed)
+
+
+def test_missing_mappings_make_rss_a_lower_bound():
+    classified = classify_mappings(mappings(PROGRAM))
+    whole, part = reconcile_rss(classified), reconcile_rss(classified, is_least=True)
+
+    assert (False, True) == (whole.is_least, part.is_least)
+    assert len(whole.notes) + 1 == len(part.notes)
+
+
+@pytest.mark.parametrize(
+    ("collections", "is_doubtful"), [(None, False), (0, False), (1, True), (2, True)]
+)
+def test_a_collection_in_between_makes_a_ledger_doubtful(collections, is_doubtful):
+    table = mappings(PROGRAM, smaps_entry(HEAP, HEAP + ARENA, rss_kib=4096))
+    row = memstats_row(HeapAlloc=MIB, HeapInuse=MIB, HeapSys=ARENA)
+
+    ledger = reconcile_rss(classify_mappings(table, row), row, collections_between=collections)
+
+    assert is_doubtful is ("doubtful" in confidence_of(ledger).values())
+    assert is_doubtful is bool(ledger.next_file)
+
+
+def test_a_part_whose_mappings_have_no_name_is_inferred_if_some_is_resident():
+    """
+    Zeroed data of the program has no name either, and follows its file.
+    """
+    table = mappings(
+        PROGRAM,
+        smaps_entry(0x500000, 0x600000, "rw-p", rss_kib=512),
+        smaps_entry(0x7F0000000000, 0x7F0000300000, rss_kib=64),
+    )
+
+    known = confidence_of(reconcile_rss(classify_mappings(table)))
+
+    assert ("counted", "inferred") == (known["binary"], known["anonymous_other"])
+
+
+def test_the_runtimes_structures_have_their_claim_beside_them_less_work_buffers():
+    """
+    4 MiB of arenas and a HeapSys of 3: 1 MiB of the collector's 2 is in the arenas.
+    """
+    table = mappings(
+        PROGRAM,
+        smaps_entry(HEAP, HEAP + 4 * MIB, rss_kib=4096),
+        smaps_entry(HEAP + 4 * MIB, HEAP + ARENA, "---p"),
+    )
+    row = memstats_row(HeapAlloc=MIB, HeapInuse=2 * MIB, HeapSys=3 * MIB, GCSys=2 * MIB)
+
+    parts = reconcile_rss(classify_mappings(table, row), row).parts.set_index("part")
+
+    assert [MIB, MIB, 0, MIB] == [
+        parts.loc[part, "bytes"] for part in ("heap_objects", "heap_slack", "heap_idle", "stacks")
+    ]
+    assert (MIB, MIB) == (
+        parts.loc["runtime_metadata", "claimed_bytes"], parts.loc["heap_unexplained", "bytes"],
+    )  # fmt: skip
+    assert (MIB, 0) == (
+        parts.loc["stacks", "claimed_bytes"], parts.loc["heap_untouched", "bytes"],
+    )  # fmt: skip

@@ -242,3 +242,98 @@ def test_a_change_that_no_layer_makes_alone_is_mixed():
     found = change_ledger(frame.assign(bytes=0), frame.assign(bytes=small), 0, 3 * small)
 
     assert "mixed" == found.verdict
+
+
+def test_a_layer_that_is_unknown_may_have_moved_more_than_one_that_is_known():
+    before = parts(native_heap=10, heap_unexplained=50)
+    after = parts(native_heap=60, heap_objects=50)
+
+    assert "unknown" == change_ledger(before, after, 60 * MIB, 110 * MIB).verdict
+
+
+def test_where_rss_stayed_an_unknown_layer_changes_nothing():
+    before = parts(native_heap=10, heap_unexplained=50)
+    after = parts(native_heap=10, heap_objects=50)
+
+    assert "unchanged" == change_ledger(before, after, 60 * MIB, 60 * MIB).verdict
+
+
+def test_where_nothing_moved_the_way_of_rss_its_cause_is_unknown():
+    before, after = parts(native_heap=10), parts(native_heap=5)
+
+    assert "unknown" == change_ledger(before, after, 10 * MIB, 60 * MIB).verdict
+
+
+def test_a_layer_is_unknown_if_one_of_its_parts_is_wherever_it_stands():
+    """
+    Objects and slack are of one layer; only slack is known on both sides, and idle heap grew.
+    """
+    before = parts(heap_slack=1, heap_idle=5)
+    after = parts(heap_objects=1, heap_slack=1, heap_idle=50)
+
+    found = change_ledger(before, after, 6 * MIB, 52 * MIB)
+
+    assert "unknown" == found.verdict
+    assert [None, 0, 45 * MIB] == [
+        None if pd.isna(size) else size for size in found.parts["change_bytes"]
+    ]
+
+
+def test_parts_of_a_layer_that_cancel_out_move_nothing():
+    found = change(
+        {"native_heap": 60, "thread_stacks": 10, "mapped_files": 5},
+        {"native_heap": 10, "thread_stacks": 60, "mapped_files": 50},
+    )
+
+    assert "files" == found.verdict
+
+
+def test_a_fall_is_told_by_what_fell():
+    found = change({"heap_objects": 60, "mapped_files": 5}, {"heap_objects": 5, "mapped_files": 30})
+
+    assert (-30 * MIB, "allocation") == (found.rss_change_bytes, found.verdict)
+
+
+def test_of_what_is_not_divided_two_layers_are_not_told_apart():
+    found = change(
+        {"anonymous_other": 10, "mapped_files": 10}, {"anonymous_other": 60, "mapped_files": 60}
+    )
+
+    assert "undivided" == found.verdict
+
+
+def test_a_part_that_is_new_is_native_and_comes_last():
+    before, after = parts(novel=1, mapped_files=5), parts(novel=40, mapped_files=5)
+
+    found = change_ledger(before, after, 6 * MIB, 45 * MIB)
+
+    assert [("mapped_files", "files"), ("novel", "native")] == list(
+        found.parts[["part", "layer"]].itertuples(index=False, name=None)
+    )
+    assert "native" == found.verdict
+
+
+def test_each_part_of_either_side_has_its_bytes_in_the_ledgers_order():
+    before = pd.DataFrame({"part": ["stacks", "heap_idle", "stacks"], "bytes": [3, 10, 4]})
+    after = pd.DataFrame({"part": ["kernel", "heap_idle"], "bytes": [2, 6]})
+
+    rows = change_ledger(before, after, zero_where_absent=frozenset({"kernel", "libraries"})).parts
+
+    assert [
+        ("stacks", "allocation", 7, None, None),
+        ("heap_idle", "retention", 10, 6, -4),
+        ("kernel", "program", 0, 2, 2),
+    ] == [
+        tuple(None if pd.isna(value) else value for value in row)
+        for row in rows.itertuples(index=False, name=None)
+    ]
+
+
+@pytest.mark.parametrize("sides", [(100, 102), (102, 100)])
+def test_a_change_is_measured_by_the_larger_side(sides):
+    """
+    Two hundredths of 102 are more than 2.
+    """
+    before, after = ({"heap_objects": size} for size in sides)
+
+    assert "unchanged" == change(before, after).verdict

@@ -5,14 +5,21 @@ import pytest
 
 from gomem.analysis.mappings.kinds import classify_mappings
 from gomem.analysis.memory.ledger import Ledger, reconcile_rss
-from gomem.analysis.memory.totals import resident_totals
+from gomem.analysis.memory.listed import Listed
+from gomem.analysis.memory.totals import (
+    checks_of,
+    disagreements,
+    fits,
+    resident_totals,
+    skew_notes,
+)
 from gomem.inputs.cgroup.table import read_cgroup
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.smaps.table import read_smaps
 from gomem.inputs.status.table import read_status
 from gomem.text import Bytes
-from gomem.units import MIB
-from tests.builders import FIXTURES, memstats_row
+from gomem.units import KIB, MIB
+from tests.builders import FIXTURES, mappings, memstats_row, smaps_entry
 
 FREED = FIXTURES / "injected/contained-go1.12.17/4-freed"
 FILLED = FIXTURES / "injected/contained-go1.27.3/2-filled"
@@ -253,3 +260,112 @@ def test_swap_and_rounding_are_noted():
     rounding, swap = resident_totals(status=status).notes
     assert [1 << 20] == [part.value for part in rounding.of(Bytes)]
     assert [3 << 20] == [part.value for part in swap.of(Bytes)]
+
+
+def row_of(**fields) -> Listed:
+    """A process in a table, of which only RSS is known."""
+    nothing = dict.fromkeys(Listed.__dataclass_fields__, None)
+    return Listed(**nothing | {"tool": "ps", "rss_bytes": 50, "step_bytes": 1024} | fields)
+
+
+def test_a_table_says_rss_and_the_oom_killer_says_files_too():
+    plain = resident_totals(cgroup=GROUP, listed=row_of())
+    killed = resident_totals(listed=row_of(tool="OOM killer", file_bytes=8, shmem_bytes=3))
+    cut = resident_totals(listed=row_of(file_bytes=8))
+
+    assert (50, "processes ps RSS", None, None) == (
+        plain.rss_bytes, plain.source, plain.of_files, plain.of_shared_memory,
+    )  # fmt: skip
+    assert (8, 3) == (killed.of_files[0], killed.of_shared_memory[0])
+    assert (8, 0) == (cut.of_files[0], cut.of_shared_memory[0])
+
+
+def test_a_container_without_rss_leaves_it_to_the_cgroup():
+    assert 47 == resident_totals(cgroup=GROUP, listed=row_of(rss_bytes=None)).rss_bytes
+    assert resident_totals(listed=row_of(rss_bytes=None)) is None
+
+
+def test_a_cgroup_without_mapped_files_has_at_least_its_anonymous_memory():
+    least, whole = resident_totals(cgroup={"anon": 40}), resident_totals(cgroup=GROUP)
+
+    assert (40, None, True, 2) == (
+        least.rss_bytes, least.of_files, least.is_least, len(least.notes),
+    )  # fmt: skip
+    assert (False, 1) == (whole.is_least, len(whole.notes))
+    assert reconcile_rss(cgroup={"anon": 40}).is_least
+    assert not reconcile_rss(cgroup=GROUP).is_least
+
+
+def test_other_totals_are_compared_with_rss():
+    status = pd.Series({"VmRSS": 90})
+
+    checks = checks_of(100, status, 105, {"process_resident_memory_bytes": 60.0, "other": 1.0})
+
+    assert [
+        ("smaps_rollup Rss", 105, 5),
+        ("status VmRSS", 90, -10),
+        ("metrics-page process_resident_memory_bytes", 60, -40),
+    ] == list(checks.itertuples(index=False, name=None))
+    assert checks_of(None, status, 105, {}).empty
+    assert checks_of(100, None, None, {}).empty
+
+
+@pytest.mark.parametrize(
+    ("total", "off", "is_told"),
+    [
+        pytest.param(MIB, 64 * KIB, False, id="64 KiB"),
+        pytest.param(MIB, 64 * KIB + 1, True, id="more than 64 KiB"),
+        pytest.param(MIB, -64 * KIB - 1, True, id="more than 64 KiB less"),
+        pytest.param(100 * MIB, MIB, False, id="a hundredth"),
+        pytest.param(100 * MIB, MIB + 1, True, id="more than a hundredth"),
+    ],
+)
+def test_a_total_that_is_off_by_more_than_it_may_be_is_told(total, off, is_told):
+    checks = checks_of(total - off, None, total, {})
+
+    (difference,) = checks["difference_bytes"]
+
+    assert (off, is_told) == (difference, bool(disagreements(checks)))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "collections", "told"),
+    [
+        (None, None, 0),
+        (0.999, None, 0),
+        (1.0, None, 1),
+        (0.5, 0, 0),
+        (1.0, 0, 1),
+        (0.0, 1, 1),
+        (None, 1, 1),
+        (None, 0, 0),
+    ],
+)
+def test_a_second_or_a_collection_between_two_files_is_told(seconds, collections, told):
+    assert told == len(skew_notes(seconds, collections))
+
+
+@pytest.mark.parametrize(
+    ("heap_sys", "fit"), [(4 * MIB, True), (3 * MIB, True), (2 * MIB, False), (5 * MIB, False)]
+)
+def test_arenas_fit_memstats_with_work_buffers_of_no_more_than_the_collector_has(heap_sys, fit):
+    """
+    4 MiB of arenas; the collector has 1 MiB, of which some may be in them.
+    """
+    row = memstats_row(HeapSys=heap_sys, HeapInuse=heap_sys, GCSys=MIB)
+    heap = 0xC000000000
+    table = mappings(
+        smaps_entry(heap, heap + 4 * MIB, rss_kib=4096),
+        smaps_entry(heap + 4 * MIB, heap + 64 * MIB, "---p"),
+    )
+
+    assert fit is fits(classify_mappings(table, row), row)
+
+
+def test_what_cannot_be_compared_fits():
+    table = mappings(smaps_entry(0x400000, 0x500000, "r-xp", "/app/api", rss_kib=1024))
+    row = memstats_row(HeapSys=MIB)
+
+    assert fits(None, row)
+    assert fits(classify_mappings(table), None)
+    assert fits(classify_mappings(table, row), row)
