@@ -47,9 +47,9 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
     said = text("{} {}.", first, joined(", ", named))
     others = sum(row["value"] for row in rows if not row["function"])
-    by_others = _by_others_code(stacks, profile, others / total)
-    words = (by_others if others > worth[0]["value"] else Text(), said, _age(diagnosis, moment))
-    return joined(" ", filter(None, words))
+    if others > worth[0]["value"]:
+        said = joined(" ", (_by_others_code(stacks, profile, others / total), said))
+    return joined(" ", filter(None, (said, _age(diagnosis, moment))))
 
 
 def _age(diagnosis: Diagnosis, moment: str) -> Text:
