@@ -326,6 +326,8 @@ def test_the_watch_is_from_the_first_to_the_last_of_all_times():
     assert (4, 9) == live_heap(stats(*rows)).level.watched
     profile = InUse(3.0, 12.0, MIB, 0.0)
     assert (3, 12) == live_heap(stats(*rows), profiles=[profile]).level.watched
+    early = (5, 0.5, 1, 16 * MIB, 9, np.nan)
+    assert (0.5, 9) == live_heap(stats(early, *rows[1:])).level.watched
 
 
 def test_a_ceiling_is_that_of_the_last_snapshot_that_has_a_time_and_heapalloc():
