@@ -313,3 +313,19 @@ def test_a_level_that_ends_where_it_began_has_neither_a_line_nor_a_ceiling_to_pa
     rise = level([5, 1, 9, 5], ceiling=(20.0, 4.0)).rise
 
     assert (0.0, 0.0, 1.0) == (rise.linear_share, rise.beyond_ceiling, rise.ratio)
+
+
+def test_nothing_depends_on_where_the_clock_begins():
+    """
+    All of it is told in seconds between readings.
+    """
+    values = 3 * T + np.array([0, 4, -2, 1, 0, -5, 3, 0, 2, -1, 0])
+    errors = np.array([3.0, *[9.0] * 9, 4.0])
+
+    early = Level("log", T, values, errors, watched=(-5.0, 15.0), ceiling=(20.0, 45.0)).rise
+    late = Level(
+        "log", 1000 + T, values, errors, watched=(995.0, 1015.0), ceiling=(1020.0, 45.0)
+    ).rise
+
+    assert pytest.approx(vars(early)) == vars(late)
+    assert (0.5, 0.5) == (early.coverage, pytest.approx(early.beyond_ceiling))
