@@ -317,6 +317,7 @@ def test_both_sides_stand_beside_each_other():
     sides = ledger.sides.set_index("where")
 
     assert [30 * MIB, 24 * MIB, -6 * MIB] == list(sides.loc["heap and stacks"])
+    assert [0, 0, 0] == list(sides.loc["runtime structures"])
     assert pd.isna(sides.loc["outside Go's runtime", "claimed_bytes"])
     assert ledger.rss_bytes == sides["resident_bytes"].sum()
 

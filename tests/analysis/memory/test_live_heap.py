@@ -326,6 +326,8 @@ def test_the_watch_is_from_the_first_to_the_last_of_all_times():
     assert (4, 9) == live_heap(stats(*rows)).level.watched
     profile = InUse(3.0, 12.0, MIB, 0.0)
     assert (3, 12) == live_heap(stats(*rows), profiles=[profile]).level.watched
+    early = (5, 0.5, 1, 16 * MIB, 9, np.nan)
+    assert (0.5, 9) == live_heap(stats(early, *rows[1:])).level.watched
 
 
 def test_a_ceiling_is_that_of_the_last_snapshot_that_has_a_time_and_heapalloc():
@@ -378,12 +380,13 @@ def test_a_level_without_a_rise_has_not_grown():
     [
         pytest.param([10, 90, 11, 95, 12, 99], 12, 99, True, id="it ends in a burst"),
         pytest.param([10, 90, 11, 95, 12, 11], 11, None, False, id="it ends between bursts"),
+        pytest.param([10, *[20] * 5, 85, 20, 100, 20], 20, None, True, id="its baseline filled"),
         pytest.param([10, 20, 30, 40, 50, 60], 60, None, False, id="a ramp"),
         pytest.param([10, 10, 90, 10, 10, 10], 10, None, False, id="a single burst"),
     ],
 )
 def test_of_a_rise_and_that_of_its_baseline_the_less_steady_is_told(values, last, at_end, between):
-    found = series(range(6), values)
+    found = series(range(len(values)), values)
 
     assert (last, at_end, between) == (
         found.rise.last, found.burst_at_end, found.rises_between_bursts,

@@ -243,8 +243,9 @@ def test_as_much_untouched_memory_as_free_heap_is_all_of_it():
     assert [(30, 30), (10, 10), (0, 0), (8, 8)] == parts_of(bounds, LIVE, GARBAGE, FREE, STACKS)
 
 
-def test_what_two_states_of_a_process_show_is_not_divided_further():
-    two = replace(BOTH, is_one_state=False)
+@pytest.mark.parametrize("free", [12, 80])
+def test_what_two_states_of_a_process_show_is_not_divided_further(free):
+    two = replace(BOTH, is_one_state=False, reserved=BOTH.reserved | {FREE: free * MIB})
 
     bounds, assumption = likely(two)
 

@@ -272,3 +272,26 @@ def test_a_level_has_a_base_if_two_bursts_came_back_by_three_quarters(end, readi
     values = np.array([0.0, 0, 0, 100, 0, 100, end])
 
     assert readings == len(at_base(Level("marks", np.arange(7.0), values)))
+
+
+def test_an_excursion_has_no_least_height():
+    assert (0, 1, 2) == ((found := excursion(0, 0, 1, 0)).base, found.extra, found.peak)
+
+
+@pytest.mark.parametrize("seconds", [(3, 3, 4), (3, 4, 4)])
+def test_two_readings_may_be_of_one_time(seconds):
+    assert (10, 90) == ((found := excursion(10, 90, 10, seconds=seconds)).base, found.highest)
+
+
+def test_an_interval_a_quarter_longer_than_usual_is_even():
+    """
+    Of five intervals three are a second, one is 1.25 s, and one is a hole of 2.
+    """
+    assert pytest.approx((2 + 2) / 6.25) == at(0, 1, 2, 3, 4.25, 6.25, high={1})
+    assert pytest.approx(2 / 6.26) == at(0, 1, 2, 3, 4.26, 6.26, high={1})
+
+
+def test_a_level_high_at_its_first_reading_and_once_again_has_no_base_yet():
+    values = np.array([90.0, 10, 10, 10, 80, 10, 10])
+
+    assert 7 == len(at_base(Level("marks", np.arange(7.0), values)))

@@ -126,6 +126,7 @@ def test_all_that_grows_with_goroutines_stands_together():
 
     assert (20, 4, 400) == (found.count.grown, found.stacks.grown, found.descriptors_bytes)
     assert ("main.leak", 7) == (found.waiting.function, found.waiting.came)
+    assert 0 == goroutine_growth(level(10), level()).descriptors_bytes
     assert goroutine_growth(level(10), level()).count is None
     assert goroutine_growth(level(10), level()).waiting is None
 
@@ -320,3 +321,9 @@ def test_a_ramp_that_may_be_level_is_no_growth_of_descriptors():
     )
 
     assert 60 == descriptors_grown(growth)
+
+
+def test_a_single_goroutine_that_came_is_told():
+    waiting = waiting_of([profile((10, "main.pool")), profile((11, "main.pool"))])
+
+    assert (1, 11, (("main.pool", 1.0),)) == (waiting.came, waiting.there, waiting.shares)

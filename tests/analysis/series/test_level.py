@@ -136,6 +136,7 @@ def test_first_and_last_levels_are_medians_of_tenths_and_beyond_sixty_of_blocks(
     assert (count, seconds, apart) == (rise.readings, rise.seconds, rise.apart_seconds)
     assert (3 * first, 3 * last, 3 * (count - 1)) == (rise.first, rise.last, rise.reached)
     assert (count >= 20) is rise.are_medians
+    assert seconds / (count - 1) == rise.coverage
 
 
 def test_tenths_of_one_time_are_as_far_apart_as_the_readings():
@@ -209,6 +210,7 @@ def test_a_range_within_the_errors_is_flat():
         pytest.param([0, 20, 15, 10], -0.5, id="a fall of half the rise"),
         pytest.param([30, 20, 10, 0], 0, id="a decline has no rise"),
         pytest.param([5, 9, 1, 5], 0, id="it ends where it began"),
+        pytest.param([0.0, 0.1, 0.2, 0.3], 1 / 3, id="a line below one"),
     ],
 )
 def test_the_last_third_of_the_time_has_a_part_of_the_rise(values, late):
@@ -294,3 +296,36 @@ def test_a_fill_of_any_pace_is_told_from_the_line_on_it(fill, filled, line):
 )
 def test_neither_a_fill_nor_a_line_is_below_nothing(values, share):
     assert pytest.approx(share, abs=1e-9) == linear_share(T, np.asarray(values, float))
+
+
+def test_small_levels_in_a_short_time_are_told_as_large_ones_in_a_long_time():
+    """
+    From half a byte to 0.6 in a tenth of a second.
+    """
+    rise = Level("log", T / 100, 0.5 + T / 100).rise
+
+    assert pytest.approx((1.2, 0.1, 1.0, 1.0)) == (
+        rise.ratio, rise.apart_seconds, rise.rate, rise.linear_share,
+    )  # fmt: skip
+
+
+def test_a_level_that_ends_where_it_began_has_neither_a_line_nor_a_ceiling_to_pass():
+    rise = level([5, 1, 9, 5], ceiling=(20.0, 4.0)).rise
+
+    assert (0.0, 0.0, 1.0) == (rise.linear_share, rise.beyond_ceiling, rise.ratio)
+
+
+def test_nothing_depends_on_where_the_clock_begins():
+    """
+    All of it is told in seconds between readings.
+    """
+    values = 3 * T + np.array([0, 4, -2, 1, 0, -5, 3, 0, 2, -1, 0])
+    errors = np.array([3.0, *[9.0] * 9, 4.0])
+
+    early = Level("log", T, values, errors, watched=(-5.0, 15.0), ceiling=(20.0, 45.0)).rise
+    late = Level(
+        "log", 1000 + T, values, errors, watched=(995.0, 1015.0), ceiling=(1020.0, 45.0)
+    ).rise
+
+    assert pytest.approx(vars(early)) == vars(late)
+    assert (0.5, 0.5) == (early.coverage, pytest.approx(early.beyond_ceiling))
