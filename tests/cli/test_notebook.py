@@ -48,7 +48,9 @@ def test_ctrl_c_ends_it_with_130_and_leaves_no_kernel(tmp_path):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate()
 
-    assert (130, "gomem: interrupted\n") == (process.returncode, said)
+    # A kernel that has seen its parent go may say so, too.
+    own = [line for line in said.splitlines() if not line.startswith("[IPKernelApp]")]
+    assert (130, ["gomem: interrupted"]) == (process.returncode, own)
     assert [] == psutil.wait_procs(kernels, timeout=5)[1]
     assert [] == list(tmp_path.iterdir())
 

@@ -33,7 +33,7 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     case = case_of(thresholds=limits, goroutine_counts=goroutines)
     diagnosis = SimpleNamespace(
         capture=files, collector=collector, thresholds=limits, case=case, facts=case.facts,
-        moments=(),
+        moments=(), by_moment={},
     )  # fmt: skip
     return without_rss(diagnosis, facts)
 
@@ -106,7 +106,8 @@ def test_a_heap_profile_without_a_sample_says_so_and_not_nothing():
     ],
 )
 def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
-    diagnosis = SimpleNamespace(capture=SimpleNamespace(heap_profiles={"a": in_use(*sizes)}))
+    capture = SimpleNamespace(heap_profiles={"a": in_use(*sizes)})
+    diagnosis = SimpleNamespace(capture=capture, by_moment={})
 
     said = who_holds(diagnosis, "a")
 
