@@ -226,3 +226,9 @@ def listed(rss: int | None, working_set: int | None, step: int) -> Listed:
 )
 def test_three_digits_show_a_step_above_a_thousandth(rss, working_set, step, is_coarse):
     assert is_coarse == listed(rss, working_set, step).is_coarse
+
+
+def test_two_kills_have_a_time_between_them():
+    found = listed_process(table(killed(5, "api", 40, 100), killed(7, "api", 45, 190)))
+
+    assert (2, 90.0, 0) == (found.kills, found.kill_seconds, found.others)
