@@ -147,6 +147,11 @@ kept.example/keptpackage.keptWait(0x1)
 \t/psstsources/kept.go:816 +0x69
 created by kept.example/keptpackage.keptStarter in goroutine 7
 \t/psstsources/kept.go:12 +0x1
+[originating from goroutine 7]:
+kept.example/keptpackage.keptStarter(0x1)
+\t/psstsources/kept.go:12 +0x1
+created by kept.example/keptpackage.keptRoot
+\t/psstsources/kept.go:13 +0x1
 
 psstline that is none of a stack
 """
