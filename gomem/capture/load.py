@@ -261,9 +261,11 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
     if are_pasted:
         many = [file for file in of_moments if file.kind is many[0].kind]
     beside = [file for file in of_moments if not any(file is series for series in many)]
+    are_at_end = _are_taken_once(beside, many[0])
+    if not are_at_end and not all(map(_is_undated_paste, beside)):
+        return artefacts
     dumps = in_order([_with_time(file, dump) for file in many for dump in file.parsed.dumps])
-    is_log = dumps[-1].time is not None and all(map(_is_undated_paste, beside))
-    if beside and not is_log and not _are_taken_once(beside, many[0]):
+    if beside and not are_at_end and dumps[-1].time is None:
         return artefacts
     undated = [replace(file, is_of_last=True) for file in beside]
     others = [file for file in artefacts if file.kind.scope != MOMENT_SCOPE]

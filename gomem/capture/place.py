@@ -161,6 +161,7 @@ def _of_one_script(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
 
 
 def are_repeated(group: Sequence[Artefact]) -> bool:
+    """Whether two artefacts are of the same kind, so that they are not of one snapshot."""
     slots = [_slot(artefact) for artefact in group]
     return len(set(slots)) < len(slots)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.groups import FREE
+from gomem.analysis.memory.heap_slots import slots_beyond
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
 from gomem.causes.evidence import heap_evidence, rss_evidence
@@ -78,8 +79,8 @@ def excess_slots(moment: MomentFacts, case: Case) -> int:
         goal = limited.by_gogc_bytes
     elif LIVE not in moment.metrics and (limit_decides(case) or limit_may_decide(case)):
         return 0
-    filled = max(int(moment.memstats["HeapAlloc"]), float(goal))
-    return int(max(0.0, float(moment.memstats["HeapInuse"]) - filled))
+    in_use, allocated = (int(moment.memstats[name]) for name in ("HeapInuse", "HeapAlloc"))
+    return slots_beyond(in_use, allocated, float(goal))
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.groups import FREE, GARBAGE
+from gomem.analysis.memory.heap_slots import slots_beyond
 from gomem.causes.cause import Cause
 from gomem.causes.collecting import scaled_gogc
 from gomem.causes.commands import sentences, with_files
@@ -170,9 +171,9 @@ def _within_goal(moment: MomentFacts, ledger: Ledger) -> int:
     """
     assert moment.heap is not None
     objects, slack = ledger.part("heap_objects"), ledger.part("heap_slack")
-    next_gc = moment.heap["NextGC"]
-    most = slack if pd.isna(next_gc) else max(0, int(next_gc) - objects)
-    return sum(map(ledger.part, IN_THE_HEAP)) - slack + min(slack, most)
+    goal = moment.heap["NextGC"]
+    beyond = 0 if pd.isna(goal) else slots_beyond(objects + slack, objects, int(goal))
+    return sum(map(ledger.part, IN_THE_HEAP)) - beyond
 
 
 def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:

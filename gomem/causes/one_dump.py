@@ -43,8 +43,8 @@ BLOCKED = frozenset(
     {"chan send", "chan send (nil chan)", "chan receive (nil chan)", "select (no cases)"}
     | {"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
 )
-# A long wait in these is normal: for a connection, a timer, C.
 SYSCALL = "syscall"
+# A long wait in these is normal: for a connection, a timer, C.
 PATIENT = frozenset({"IO wait", "sleep", SYSCALL, "running", "runnable"})
 READ_LOOP, WRITE_LOOP = "net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop"
 IN_USE = ("net/http.(*persistConn).roundTrip;", "net/http.(*bodyEOFSignal).Read;")

@@ -116,8 +116,8 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 def _origin(diagnosis: Diagnosis, where: str) -> Text:
     """The function outside of the standard library that an ancestor ran; empty if none is shown."""
-    rows = pd.concat([dump.goroutines for dump in _dumps(diagnosis)] or [pd.DataFrame()])
-    shown = rows[rows["function"] == where]["ancestry"] if len(rows) else ()
+    frames = (dump.goroutines for dump in _dumps(diagnosis))
+    shown = (stack for rows in frames for stack in rows.loc[rows["function"] == where, "ancestry"])
     names = (name for ancestry in shown for name in ancestry.split(";") if name)
     own = next((name for name in names if not in_standard_library(name)), "")
     return text(" for {}", Function(own)) if own else Text()

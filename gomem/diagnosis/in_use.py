@@ -55,11 +55,11 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
 def _age(diagnosis: Diagnosis, moment: str) -> Text:
     """Say that a profile is of an earlier GC, if it has more in use than HeapAlloc; else empty."""
     facts = diagnosis.by_moment.get(moment)
-    known = total_bounds(diagnosis.capture.heap_profiles[moment])
     memstats = None if facts is None else facts.memstats
-    if memstats is None or known is None or pd.isna(memstats["HeapAlloc"]):
+    if memstats is None or pd.isna(memstats["HeapAlloc"]):
         return Text()
-    least, allocated = known[0], int(memstats["HeapAlloc"])
+    least, _ = total_bounds(diagnosis.capture.heap_profiles[moment]) or (0.0, 0.0)
+    allocated = int(memstats["HeapAlloc"])
     if least <= allocated:
         return Text()
     words = (

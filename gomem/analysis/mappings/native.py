@@ -149,22 +149,25 @@ def malloced_blocks(mappings: pd.DataFrame, of_all: LargeBlocks | None = None) -
     own = _mostly_of_mallocs_shape(mappings[is_large])
     if own or (of_all is not None and of_all.have_mallocs_shape):
         return is_large
-    size = (mappings["end"] - mappings["start"]).astype("int64")
-    is_requested = (size % WHOLE == 0) & (mappings["rule"] != CUT_BEYOND)
-    return is_large & ~is_requested if heap >= HEAP_IN_USE else is_large & False
+    if heap < HEAP_IN_USE:
+        return is_large & False
+    return is_large & ((_sizes(mappings) % WHOLE != 0) | (mappings["rule"] == CUT_BEYOND))
+
+
+def _sizes(mappings: pd.DataFrame) -> pd.Series:
+    return (mappings["end"] - mappings["start"]).astype("int64")
 
 
 def _are_large_blocks(mappings: pd.DataFrame) -> pd.Series:
     """Find mappings as large as malloc's separate blocks that are not otherwise explained."""
-    size = (mappings["end"] - mappings["start"]).astype("int64")
     unknown = (mappings["kind"] == "anonymous-other") & (mappings["path"] == "")
-    return unknown & (mappings["perms"] == "rw-p") & (size >= MMAP_THRESHOLD)
+    return unknown & (mappings["perms"] == "rw-p") & (_sizes(mappings) >= MMAP_THRESHOLD)
 
 
 def _mostly_of_mallocs_shape(blocks: pd.DataFrame) -> bool:
     """Decide by bytes of complete mappings: one that was cut by count has no shape."""
     whole = blocks[blocks["rule"] != CUT_BEYOND].drop_duplicates(["start", "end"])
-    size = (whole["end"] - whole["start"]).to_numpy(np.int64)
+    size = _sizes(whole).to_numpy(np.int64)
     odd = size % ROUND != 0
     if not odd.any():
         return False

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
+from gomem.analysis.memory.heap_slots import slots_beyond
 from gomem.analysis.scavenger.retention import NO_GOAL
 from gomem.analysis.scavenger.sentences import (
     LITTLE,
@@ -136,7 +137,7 @@ def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
     """Merge consecutive intervals with the same verdict; see `EPISODES`.
 
     Just before a collection, the heap is full and little of it is idle. A few seconds
-    with another verdict, between intervals with the same verdict, is merged, too.
+    with another verdict, between intervals with the same verdict, are merged, too.
     """
     rows = {row["moment"]: _plain(row) for row in rows_of(retention)}
     groups = [list(group) for _, group in groupby(rows_of(intervals), key=_kind)]
@@ -339,7 +340,7 @@ def _free_slots(row: Row) -> int:
         return 0
     if row["HeapAlloc"] is None:
         return 0
-    return max(0, row["HeapInuse"] - max(row["HeapAlloc"], int(goal)))
+    return slots_beyond(row["HeapInuse"], row["HeapAlloc"], int(goal))
 
 
 def _beside_go(row: Row) -> int:

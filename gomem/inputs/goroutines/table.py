@@ -11,6 +11,7 @@ from gomem.inputs.goroutines.leak_tests import test_that_lists
 from gomem.inputs.goroutines.parse import SECONDS, headless_stack, highest_number
 from gomem.inputs.pprof.calls.names import release_in_path
 from gomem.inputs.schema import Column, Frames, build_rows
+from gomem.inputs.text_lines import decoded
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.text import Function, Words
@@ -97,10 +98,13 @@ def read_goroutines(source: Source) -> Goroutines:
     Raises FormatError if there is no goroutine.
     """
     found, damaged, plain = read_plain(source, looks_like_dump, parse_dump)
-    crash = crash_of(plain.data[:HEAD_BYTES])
-    leak_test = test_that_lists(source.data[:HEAD_BYTES])
-    highest = highest_number(plain.data)
-    release = release_in_path(plain.data[:HEAD_BYTES].decode("utf-8", "replace"))
-    headless = headless_stack(plain.data[:HEAD_BYTES])
-    rows = goroutines_table(found)
-    return Goroutines(rows, crash, highest, leak_test, release, headless, damaged=damaged)
+    head = plain.data[:HEAD_BYTES]
+    return Goroutines(
+        goroutines_table(found),
+        crash=crash_of(head),
+        highest=highest_number(plain.data),
+        leak_test=test_that_lists(source.data[:HEAD_BYTES]),
+        go_version=release_in_path(decoded(head)),
+        headless=headless_stack(head),
+        damaged=damaged,
+    )

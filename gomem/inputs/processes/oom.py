@@ -134,10 +134,10 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
         where = GROUP if charged or CGROUP_KILL.search(line) else where
         if table := TASKS.search(line):
             names, in_stats = table[1].split(), False
+        elif (task := TASK.search(line)) and (row := _task(task, names, number)):
+            rows.append(row)
         else:
-            found_rows, cut = _tasks_in(line, names, Damage(source, f"line {number}", CUT_TABLE))
-            damage += cut if rows or names else []
-            rows += [replace(row, line=number) for row in found_rows]
+            damage += _cut_rows(line, number, source) if rows or names else []
         if found := INLINE.search(line):
             cgroup |= dict(_inline(found[2]))
             where = GROUP
@@ -209,18 +209,13 @@ def _inline(text: bytes) -> Iterator[tuple[str, int]]:
         yield name.decode("ascii"), int(size.removesuffix(b"KB")) * KIB
 
 
-def _tasks_in(
-    line: bytes, names: Sequence[bytes], cut: Damage
-) -> tuple[list[ProcessRow], list[Damage]]:
-    """Return the task of a line; or the damage, if the line is a part of a row."""
-    task = TASK.search(line)
-    row = None if task is None else _task(task, names)
-    if row is not None:
-        return [row], []
-    return [], [replace(cut, text=excerpt(line))] * (CUT_ROW.fullmatch(line) is not None)
+def _cut_rows(line: bytes, number: int, source: str) -> list[Damage]:
+    """Return the damage of a line that is a part of a row; none of another line."""
+    is_cut = CUT_ROW.fullmatch(line) is not None
+    return [Damage(source, f"line {number}", CUT_TABLE, excerpt(line))] if is_cut else []
 
 
-def _task(task: re.Match[bytes], names: Sequence[bytes]) -> ProcessRow | None:
+def _task(task: re.Match[bytes], names: Sequence[bytes], number: int) -> ProcessRow | None:
     """Parse a task row with 4 KiB pages; by its shape if the header is missing or cut."""
     cells: Sequence[bytes] = task[2].split(None, len(names) - 1)
     if names[-1:] != [b"name"]:
@@ -244,6 +239,7 @@ def _task(task: re.Match[bytes], names: Sequence[bytes]) -> ProcessRow | None:
         file_bytes=pages(b"rss_file"),
         shmem_bytes=pages(b"rss_shmem"),
         swap_bytes=pages(b"swapents"),
+        line=number,
     )
 
 

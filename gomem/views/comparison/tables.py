@@ -30,6 +30,7 @@ from gomem.views.measurements import (
     format_spread,
     format_value,
 )
+from gomem.views.report.verdict import label_of
 from gomem.views.tables import (
     BLANK,
     Column,
@@ -188,7 +189,7 @@ BUILD_RSS = (
 )
 FINDINGS = (
     words("state", "state"),
-    words("severity", lambda row: "note" if row["severity"] == "info" else row["severity"]),
+    words("severity", lambda row: label_of(row["severity"], None)),
     code("code", "code"),
     noted("what", lambda row: (row["title"], row["note"])),
 )

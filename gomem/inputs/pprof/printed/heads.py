@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.inputs.pprof.printed.lines import SHOWN, amount_of
 from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.text_lines import decoded
 from gomem.text import Count, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _ASK = (
 
 def heads_of_pprof(head: bytes, _: str) -> Resemblance | None:
     """Describe the sums that the heads of tables say, largest first; None without any."""
-    found = list(_heads(head.decode("utf-8", "replace").split("\n")))
+    found = list(_heads(decoded(head).split("\n")))
     if not found:
         return None
     found.sort(key=lambda shown: -abs(shown[0]))
