@@ -47,9 +47,8 @@ CAPTURES = sorted(path for path in (FIXTURES / "captures").iterdir() if path.is_
 MOMENTS = sorted(path.parent for path in (FIXTURES / "captures").glob("*/*/smaps"))
 
 
-@cache
 def diagnosed(path: Path) -> gomem.Diagnosis:
-    """The diagnosis of a fixture, made once for all tests: it is frozen."""
+    """The diagnosis of a fixture, made once for all tests: see `tests.recorded`."""
     return gomem.diagnose(path)
 
 

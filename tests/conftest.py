@@ -72,8 +72,22 @@ def _recorded_captures():
     """What is recorded is read, and asked, once in a process."""
     from tests.recorded import read_once
 
-    with read_once():
-        yield
+    with read_once() as recorded:
+        yield recorded
+
+
+@pytest.fixture
+def monkeypatch(monkeypatch, _recorded_captures):
+    """Of a gomem of which something is replaced, nothing is kept for other tests."""
+    replace = monkeypatch.setattr
+
+    def replaced(*args, **options):
+        _recorded_captures.is_aside = True
+        replace(*args, **options)
+
+    monkeypatch.setattr = replaced
+    yield monkeypatch
+    _recorded_captures.is_aside = False
 
 
 @pytest.fixture

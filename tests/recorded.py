@@ -3,7 +3,8 @@
 A fixture does not change while tests run; a `Capture`, a `Diagnosis`, a `Comparison` and a document
 are frozen and keep their answers. So whoever loads a recorded capture by the name by which it was
 loaded before gets that one, with all that was asked about it. The first one to ask gets gomem's own
-answer, and what a test lays out for itself is read and asked each time.
+answer, and what a test lays out for itself is read and asked each time; so is all that is asked
+after a test replaced something by `monkeypatch.setattr`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Recorded:
     """What was read of the fixtures, and answered about it, by what was asked of what."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, Any] = {}
+        self.is_aside = False  # while something of gomem is replaced: that answer is of one test
+        self._known: dict[Hashable, tuple[Any, Any]] = {}  # what was asked about, and the answer
         self._load, self._diagnose = load.load, diagnosis.diagnose
         self._compare = comparison.compare_diagnoses
         self._document, self._json = report.report_document, json_report.report_json
@@ -43,10 +45,11 @@ class Recorded:
         def loaded() -> Any:
             return self._load(*paths, **options)
 
-        if not paths or not all(map(_is_recorded, paths)) or options.get("progress") is not None:
+        is_watched = options.get("progress") is not None
+        if self.is_aside or is_watched or not paths or not all(map(_is_recorded, paths)):
             return loaded()
         named = tuple((str(path), Path(path).resolve()) for path in paths)
-        return self._once((load, named, _key(options)), loaded)
+        return self._once((load, named, _key(options)), (), loaded)
 
     def diagnose(self, capture: Any, baseline: Any = None, **options: Any) -> Any:
         """As `gomem.diagnose`."""
@@ -70,21 +73,22 @@ class Recorded:
         made = self._once_of([about], "json", options, lambda: self._json(about, **options))
         return deepcopy(made)
 
-    def _once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def _once(self, key: Hashable, about: Any, make: Callable[[], Any]) -> Any:
+        """The answer; what it is about is kept with it, so that no other object has its id."""
         if key not in self._known:
             if len(self._known) >= MOST:
                 self._known.clear()
-            self._known[key] = make()
-        return self._known[key]
+            self._known[key] = about, make()
+        return self._known[key][1]
 
     def _once_of(
         self, about: list[Any], asked: str, options: dict[str, Any], make: Callable[[], Any]
     ) -> Any:
         """The answer about what is known itself; about anything else it is asked anew."""
-        known = {id(one) for one in self._known.values()}
-        if not all(one is None or id(one) in known for one in about):
+        known = {id(answer) for _, answer in self._known.values()}
+        if self.is_aside or not all(one is None or id(one) in known for one in about):
             return make()
-        return self._once((asked, *map(id, about), _key(options)), make)
+        return self._once((asked, *map(id, about), _key(options)), about, make)
 
 
 def _key(options: dict[str, Any]) -> Hashable:
@@ -98,7 +102,7 @@ def _is_recorded(path: Any) -> bool:
 
 
 @contextmanager
-def read_once() -> Iterator[None]:
+def read_once() -> Iterator[Recorded]:
     """Let gomem's modules and the tests' own share what is recorded."""
     recorded = Recorded()
     shared = {
@@ -114,4 +118,4 @@ def read_once() -> Iterator[None]:
                 for real, instead in shared.items():
                     if module.__dict__.get(real.__name__) is real:
                         patches.enter_context(patch.object(module, real.__name__, instead))
-        yield
+        yield recorded

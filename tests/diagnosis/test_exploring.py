@@ -1,5 +1,6 @@
 """What a diagnosis offers at a prompt: its names, its answers' looks, and frames with a clock."""
 
+from copy import copy
 from dataclasses import dataclass
 
 import pandas as pd
@@ -37,8 +38,8 @@ def test_collections_have_the_time_that_memstats_ties_them_to():
 
 
 def test_a_log_that_ends_before_the_memstats_has_its_times_from_the_pauses():
-    capture = gomem.load(CAPTURES / "spiky-go1.27.3")
-    diagnosis = gomem.diagnose(capture)
+    diagnosis = diagnosed("spiky-go1.27.3")
+    capture = copy(diagnosis.capture)
     early = capture.gc.cycles.head(5)
 
     stats = capture.memstats.tail(1)
