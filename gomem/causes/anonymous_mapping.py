@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.mappings.runtime import is_excerpt
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import WHO_MAPS, sentences, top
@@ -70,9 +71,9 @@ CAUSE = Cause(
 def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
     """Return anonymous mappings, private or shared, that are neither Go's nor likely malloc's.
 
-    No rows without smaps.
+    No rows without smaps, or with an excerpt of it that has no Go heap: it might be Go's own.
     """
-    if moment.mappings is None:
+    if moment.mappings is None or is_excerpt(moment.mappings):
         return pd.DataFrame({"Rss": []})
     mine = (moment.mappings["kind"] == KIND) & ~moment.is_malloced
     return moment.mappings[mine | moment.is_shared_anonymous]

@@ -9,7 +9,7 @@ from gomem.analysis.memory.mapped import MAPPED
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
 from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.text import Bytes, BytesChange, File, Text, joined, text
-from gomem.units import MIB
+from gomem.units import MIB, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.bounds import Interval
     from gomem.facts.moment import MomentFacts
 
+MOSTLY = 0.5
 NEARLY_ALL = 0.9  # of native memory: such a part gives the whole its name
 WIDE = 0.1  # of the midpoint: a wider interval is written as two numbers
 PART_NAMES = {frozenset({group}): NAMES[group] for group in GROUPS} | {
@@ -93,6 +94,26 @@ def _level(level: Interval, at_most: str, between: str) -> Text:
 def _is_narrow(interval: Interval) -> bool:
     """Whether one number suffices: the width is at most a tenth of the midpoint, or half a MiB."""
     return interval.width <= max(WIDE * abs(interval.middle), MIB / 2)
+
+
+RUNTIME_FIELDS = {
+    "MSpanSys": "span structures (MSpanSys)",
+    "MCacheSys": "caches (MCacheSys)",
+    "GCSys": "GC metadata (GCSys)",
+    "BuckHashSys": "profiling buckets (BuckHashSys)",
+    "OtherSys": "OtherSys, which is a few MiB in most programs and in no heap profile",
+}
+
+
+def runtime_words(facts: MomentFacts, share: float) -> Text:
+    """The largest field of the runtime's own memory, if this is most of a process's; else empty."""
+    stats = facts.memstats
+    if stats is None or share <= MOSTLY:
+        return Text()
+    sizes = {name: stats[name] for name in RUNTIME_FIELDS if not is_unknown(stats[name])}
+    largest = max(sizes, key=lambda name: sizes[name], default="")
+    is_most = bool(sizes) and sizes[largest] > MOSTLY * sum(sizes.values())
+    return text(", mostly {}", RUNTIME_FIELDS[largest]) if is_most else Text()
 
 
 BY_PROGRAM, BY_EITHER = "the program", "the program or a library"

@@ -12,7 +12,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NATIVE, UNDIVIDED
+from gomem.analysis.memory.groups import (
+    FILES,
+    GO_HEAP_GROUPS,
+    HEAP,
+    NAMES,
+    NATIVE,
+    RUNTIME,
+    UNDIVIDED,
+)
 from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.causes.no_go import no_go_words
@@ -37,7 +45,7 @@ from gomem.diagnosis.other_runs import (
     other_runs_words,
 )
 from gomem.diagnosis.other_systems import released_words, step_on
-from gomem.diagnosis.part_words import file_words, native_words
+from gomem.diagnosis.part_words import file_words, native_words, runtime_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
 from gomem.inputs.processes.languages import is_not_go
@@ -301,6 +309,7 @@ def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | 
     inside = {NATIVE: native_words, FILES: file_words}.get(group)
     is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
     more = "" if inside is None or is_said else inside(facts)
+    more = runtime_words(facts, share) if group == RUNTIME else more
     return text("{} {} ({}{})", size, _group_name(facts, group), Share(share), more)
 
 

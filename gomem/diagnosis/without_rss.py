@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.groups import NAMES
+from gomem.analysis.memory.groups import NAMES, RUNTIME
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
@@ -38,6 +38,7 @@ from gomem.diagnosis.listed_memory import (
 )
 from gomem.diagnosis.other_files import by_other_files, by_page_alone
 from gomem.diagnosis.other_systems import counted_when_released
+from gomem.diagnosis.part_words import runtime_words
 from gomem.diagnosis.pasted_profiles import (
     WHO_ALLOCATED,
     WORTH_NAMING,
@@ -175,17 +176,20 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     whole = sum(claimed.values())
     if not whole:
         return None
-    named = joined(
-        ", ",
-        (
-            text("{} {} ({})", Bytes(claimed[group]), NAMES[group], Share(claimed[group] / whole))
-            for group in worth_naming(claimed, whole)[:HOLDERS]
-        ),
-    )
+    worth = worth_naming(claimed, whole)[:HOLDERS]
+    named = joined(", ", (_reserved_words(facts, group, whole) for group in worth))
     sentence = text("Go retains {}{}: {}.", Bytes(whole), at_moment(diagnosis, facts), named)
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
     said = (sentence, _released_words(diagnosis, facts), who, one_reading(diagnosis))
     return joined(" ", filter(None, said)), grew, SMAPS_ALONE
+
+
+def _reserved_words(facts: MomentFacts, group: str, whole: int) -> Text:
+    """A group's reserved memory, its share, and for most of the whole what it is."""
+    assert facts.groups is not None
+    size = facts.groups.claimed[group]
+    inside = runtime_words(facts, size / whole) if group == RUNTIME else ""
+    return text("{} {} ({}{})", Bytes(size), NAMES[group], Share(size / whole), inside)
 
 
 def _released_words(diagnosis: Diagnosis, facts: MomentFacts) -> Text:

@@ -2,12 +2,15 @@
 
 import pytest
 
+from gomem.analysis.mappings.kinds import classify_mappings
+from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.causes import file_mapping
 from gomem.causes.anonymous_mapping import find
 from gomem.causes.finding import Severity
+from gomem.facts.moment import MomentFacts
 from gomem.units import MIB
-from tests.builders import smaps_entry
-from tests.causes.situations import HIGH, answers, facts
+from tests.builders import mappings, smaps_entry
+from tests.causes.situations import HIGH, PROGRAM, answers, facts
 
 
 def foreign(rss_mib: int) -> str:
@@ -77,3 +80,23 @@ def test_c_is_named_as_a_suspect_only_where_there_is_c():
 
 def test_below_a_tenth_of_rss_it_is_nobodys_business():
     assert [] == find(answers(facts(foreign(5), heap_mib=60)))
+
+
+@pytest.mark.parametrize("has_program", [False, True])
+def test_of_an_excerpt_without_go_heap_nobody_knows_whose_anonymous_memory_is(has_program):
+    """
+    9 MiB at an address where C, the program and Go's own structures are mapped; with the program's
+    file beside it, the list is whole, and of no Go program.
+    """
+    rows = [PROGRAM] * has_program + [foreign(9)]
+    classified = classify_mappings(mappings(*rows))
+    ledger = reconcile_rss(classified)
+    of_list = MomentFacts(
+        "1", ledger=ledger, mappings=classified.mappings, paths={"smaps": "1/smaps"}
+    )
+
+    found = find(answers(of_list))
+
+    assert [9 * MIB] * has_program == [finding.bytes for finding in found]
+    assert ledger.is_least is not has_program
+    assert of_list.groups.sizes.get("undivided") == (None if has_program else 9 * MIB)

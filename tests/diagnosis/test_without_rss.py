@@ -1,5 +1,6 @@
 """What is said where no file says how much is resident, of files that are made up in a line."""
 
+import json
 from types import SimpleNamespace
 
 import pandas as pd
@@ -401,3 +402,23 @@ def test_a_page_cut_before_gos_memory_asks_for_the_whole_page(tmp_path):
 
     assert "has no go_memstats_ metrics: it is cut" in f"{verdict.headline}"
     assert "/metrics > metrics.prom" in f"{verdict.next_step}"
+
+
+@pytest.mark.parametrize(
+    ("other_mib", "is_named"),
+    [pytest.param(700, True, id="most"), pytest.param(40, False, id="not")],
+)
+def test_the_runtimes_largest_field_is_named_if_the_runtime_is_most(other_mib, is_named, tmp_path):
+    """
+    100 MiB of heap: 700 of OtherSys are most of what Go retains, and 40 are less than half.
+    """
+    fields = {"HeapAlloc": 90, "HeapInuse": 100, "HeapSys": 100, "GCSys": 8, "OtherSys": other_mib}
+    sizes = {name: mib * MIB for name, mib in fields.items()}
+    others = ("HeapIdle", "HeapReleased", "StackInuse", "StackSys", "MSpanSys", "MCacheSys")
+    sizes |= dict.fromkeys((*others, "BuckHashSys"), 0)
+    sizes["Sys"] = (100 + 8 + other_mib) * MIB
+    (tmp_path / "memstats.json").write_text(json.dumps(sizes))
+
+    headline = gomem.diagnose(tmp_path).verdict.headline
+
+    assert is_named == ("mostly OtherSys" in f"{headline}")

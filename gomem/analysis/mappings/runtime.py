@@ -35,11 +35,18 @@ MAX_STEPS = 1 << 25  # limit of the search for matching sizes: some 0.2 s
 METADATA_AT_MOST = 8 * MIB
 METADATA_SHARE = 0.08
 
+NO_HEAP = "no Go heap beside it"
+EXCERPT = "neither Go's heap nor a program beside it: an excerpt"
 COUNTED = "within what MemStats counts for the runtime"
 BEYOND = "more than the runtime counts"
 _ADVISED = re.compile(r"\b(?:hg|nh)\b")
 CUT_COUNTED = "the runtime's share, by MemStats, of a mapping it shares"
 CUT_BEYOND = "more than the runtime counts, in a mapping it shares; taken as resident first"
+
+
+def is_excerpt(mappings: pd.DataFrame) -> bool:
+    """Return whether classified mappings are a few of a process's, with no Go heap to judge by."""
+    return bool((mappings["rule"] == EXCERPT).any())
 
 
 def metadata_claim(memstats: pd.Series) -> int:
@@ -70,7 +77,8 @@ def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None
     shared = None
     rows.assign(~rows.in_use, "go-runtime", "reserved address space, nothing in it")
     if not (rows.kind == "go-heap").any():
-        rows.assign(rows.unknown, "anonymous-other", "no Go heap beside it")
+        is_whole = memstats is not None or bool((rows.kind == "binary").any())
+        rows.assign(rows.unknown, "anonymous-other", NO_HEAP if is_whole else EXCERPT)
         return None
     if memstats is None or memstats[list(METADATA)].isna().any():
         _divide_by_residence(rows)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.mappings.arenas import work_buffer_bytes
-from gomem.analysis.mappings.runtime import metadata_claim
+from gomem.analysis.mappings.runtime import is_excerpt, metadata_claim
 from gomem.analysis.memory.totals import checks_of, disagreements, fits, resident_totals, skew_notes
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.answer import Answer
@@ -77,6 +77,10 @@ MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
 LOGGED_RSS = (
     "the log does not separate free slots and stacks from the runtime's structures; all three "
     "count as the Go runtime"
+)
+EXCERPT_NOTE = (
+    "the mappings are an excerpt with neither Go's heap nor the program, so anonymous memory is "
+    "not broken down: it can belong to Go's runtime, to C or to the program"
 )
 LEAST = "mappings are missing, so RSS and its parts are at least what is shown"
 AGAIN_NEXT = "MemStats and smaps again, in one command"
@@ -199,6 +203,9 @@ def reconcile_rss(
         rows, notes = _fine(classified, memstats, sources, mapped_by)
         rss_bytes: int | None = int(classified.mappings["Rss"].sum())
         rss_source = mapped_by
+        is_part = is_excerpt(classified.mappings)
+        is_least |= is_part
+        notes = [*notes, EXCERPT_NOTE] if is_part else notes
         notes = [*notes, LEAST] if is_least else notes
     else:
         totals = resident_totals(
@@ -236,8 +243,13 @@ _DOUBTFUL_PARTS = HEAP_PARTS - {"heap_released_resident"}  # which comes only fr
 _KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
 
 
-def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str]:
-    """Return kinds with resident unnamed mappings, which were inferred by shape or place."""
+def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str] | None:
+    """Return kinds with resident unnamed mappings, which were inferred by shape or place.
+
+    None of an excerpt without Go heap: nothing can be inferred from it.
+    """
+    if is_excerpt(frame):
+        return None
     return frozenset(frame["kind"][(frame["path"] == "") & (frame["Rss"].fillna(0) > 0)])
 
 
@@ -246,8 +258,8 @@ def _confidence(
 ) -> str:
     """Return the confidence of a part; see `CONFIDENCE`.
 
-    Inferred kinds were not recognised by name (None without mappings). Doubtful parts depend on two
-    files that do not fit together.
+    Inferred kinds were not recognised by name (None without mappings to judge by). Doubtful parts
+    depend on two files that do not fit together.
     """
     if part in doubtful:
         return "doubtful"
