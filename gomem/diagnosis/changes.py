@@ -230,7 +230,7 @@ def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
 
 
 def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change: int) -> Text:
-    """Say that heap residency changed although the retained Go heap did not.
+    """Say that heap residency changed although the retained Go heap changed by less than half.
 
     Either the memory had been reserved but untouched, or Go released it and the kernel still counts
     it, as with MADV_FREE.
@@ -242,15 +242,23 @@ def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change
     counted = _released(last) - _released(first)
     if counted * change > 0 and abs(counted) > MIN_MAIN_SHARE * abs(change):
         return _of_counted(counted, change)
-    is_same = abs(after - before) <= NAMED_SHARE * abs(heap) <= NAMED_SHARE * max(before, after)
-    if not is_same or abs(heap) <= MIN_MAIN_SHARE * abs(change):
-        return Text()
-    return text(
-        ": {} {} of the Go heap is resident, although retained Go heap is unchanged at {}",
-        Bytes(abs(heap)),
-        "more" if change > 0 else "less",
-        Bytes(after),
+    is_residency = abs(after - before) <= MIN_MAIN_SHARE * abs(heap) and abs(heap) <= max(
+        before, after
     )
+    if not is_residency or abs(heap) <= MIN_MAIN_SHARE * abs(change):
+        return Text()
+    more = "more" if change > 0 else "less"
+    words = ": {} {} of the Go heap is resident, although retained Go heap {}"
+    return text(words, Bytes(abs(heap)), more, _retained_words(before, after, heap))
+
+
+def _retained_words(before: int, after: int, heap: int) -> Text:
+    """How the retained Go heap changed beside a larger change of the resident heap."""
+    if abs(after - before) <= NAMED_SHARE * abs(heap):
+        return text("is unchanged at {}", Bytes(after))
+    verb = "rose" if after > before else "fell"
+    only = " only" if (after > before) == (heap > 0) else ""
+    return text("{}{} from {} to {}", verb, only, Bytes(before), Bytes(after))
 
 
 def _of_counted(counted: int, change: int) -> Text:
