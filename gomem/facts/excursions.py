@@ -5,8 +5,9 @@ single objects between two of them, see `large_objects`), the marked heap, HeapA
 the kernel's own peak (VmHWM). HeapAlloc is the weakest for the heap: it includes garbage, so it
 swings up to the heap goal in normal operation.
 
-The profiles around the peak show what allocated. If one was taken at the peak, inuse_space shows
-it. Otherwise the difference in alloc_space shows it, which also counts memory freed since.
+The profiles around the peak show what allocated. If one was taken in a burst, its inuse_space beyond
+that of a profile outside shows what filled up; a profile lags, so this can be a part of the rise.
+Otherwise the difference in alloc_space shows it, which also counts memory freed since.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import pandas as pd
 
 from gomem.analysis.profiles.allocation_spikes import large_objects
 from gomem.analysis.profiles.own_code import holders
-from gomem.analysis.series.excursion import Excursion, excursion_of
+from gomem.analysis.series.excursion import MIDDLE, Excursion, excursion_of
 from gomem.analysis.series.level import Level
 from gomem.facts.live_heap import IN_USE, in_use_of
 from gomem.facts.moment import seconds_of
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 PROFILES, MARKS, HEAP_ALLOC, RSS = "profiles", "marks", "HeapAlloc", "RSS"
 ALLOCATED = "alloc_space"
+MIN_FILLED = 0.2  # of the rise: a profile in a burst has at least this much more in use
 MAX_MARKS = 400  # for a long log, the highest mark of each of as many stretches
 
 
@@ -178,6 +180,8 @@ def _attributed(
     seen: Sighting, profiles: Mapping[str, Profile], times: Mapping[str, float]
 ) -> Sighting:
     """Add the functions that hold the memory, as far as profiles around the peak show them."""
+    if seen.source != PROFILES and (filled := _filled_up(seen, profiles, times)) is not None:
+        return filled
     begin, peak = (
         seen.level.seconds[place] for place in (seen.excursion.before, seen.excursion.peak)
     )
@@ -192,3 +196,41 @@ def _attributed(
         return seen
     rows = holders(profiles[new], profiles[old], wanted)
     return replace(seen, holders=rows, profiles=(old, new), held_in=wanted)
+
+
+def _filled_up(
+    seen: Sighting, profiles: Mapping[str, Profile], times: Mapping[str, float]
+) -> Sighting | None:
+    """Add the functions with more in use in a burst than outside, if they are enough of the rise.
+
+    None if no profile was taken in a burst, or none outside.
+    """
+    high = seen.excursion.base + MIDDLE * seen.excursion.extra
+    levels = {
+        name: level
+        for name, profile in profiles.items()
+        if IN_USE in profile.sample_type_names
+        and (level := _level_at(seen, name, times[name])) is not None
+    }
+    inside = [name for name, level in levels.items() if level >= high]
+    outside = [name for name, level in levels.items() if level < high]
+    if not inside or not outside:
+        return None
+    new = max(inside, key=lambda name: profiles[name].total(IN_USE))
+    old = min(outside, key=lambda name: abs(times[name] - times[new]))
+    rows = holders(profiles[new], profiles[old], IN_USE)
+    if rows.empty or rows["low"].iloc[0] < MIN_FILLED * seen.excursion.extra:
+        return None
+    return replace(seen, holders=rows, profiles=(old, new), held_in=IN_USE)
+
+
+def _level_at(seen: Sighting, moment: str, seconds: float) -> float | None:
+    """Return the level at a snapshot; None if it has no reading.
+
+    What a collection marked is the level until the next one.
+    """
+    values = seen.level.values
+    if seen.source != MARKS:
+        return float(values[seen.moments.index(moment)]) if moment in seen.moments else None
+    place = int(np.searchsorted(seen.level.seconds, seconds, side="right"))
+    return float(values[place - 1]) if place else None

@@ -446,3 +446,31 @@ def test_a_level_that_is_high_in_most_readings_and_most_of_the_time_is_the_usual
     dips = 40, 362, 362, 40, 362, 362, 362, 362
     assert [] == level_of(*dips)
     assert [] != level_of(40, 40, 40, 362, 40, 40, 362, 40)
+
+
+@pytest.mark.parametrize(
+    ("filled", "named"),
+    [pytest.param(60, "main.chart", id="in use"), pytest.param(4, None, id="too little")],
+)
+def test_who_has_more_in_use_in_a_burst_is_named_before_who_allocates_most(filled, named):
+    """
+    HeapAlloc 20 → 180 MiB, in one of twelve readings; there a lagging profile shows a part of it.
+    The feed allocates 500 MiB until the end, and has as much in use as ever.
+    """
+    names = ("main.feed", "main.chart", "main.main")
+
+    def profile(seconds, fed, drawn, in_use):
+        buckets = [
+            turned_over(fed, 20, 1 << 20, leaf=1, root=3),
+            turned_over(drawn, in_use, 1 << 20, leaf=2, root=3),
+        ]
+        return taken(seconds, heap(*buckets, names=names))
+
+    levels = [20, 20, 20, 20, 180, 20, 20, 20, 20, 20, 20, 20]
+    profiles = {"04": profile(4, 100, 60, filled), "11": profile(11, 600, 160, 0)}
+    case = of_moments(*levels, profiles=profiles)
+
+    (seen,) = (each for each in case.facts.excursions if each.source == "HeapAlloc")
+
+    first = None if seen.holders is None else seen.holders["own_function"].iloc[0]
+    assert (named, "inuse_space" if named else "") == (first, seen.held_in)
