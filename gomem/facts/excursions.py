@@ -5,8 +5,8 @@ single objects between two of them, see `large_objects`), the marked heap, HeapA
 the kernel's own peak (VmHWM). HeapAlloc is the weakest for the heap: it includes garbage, so it
 swings up to the heap goal in normal operation.
 
-The profiles around the peak show what allocated. If one was taken in a burst, its inuse_space beyond
-that of a profile outside shows what filled up; a profile lags, so this can be a part of the rise.
+The profiles around the peak show what allocated. If one was taken in a burst, what it has in use
+beyond a profile outside shows what filled up; a profile lags, so this can be a part of the rise.
 Otherwise the difference in alloc_space shows it, which also counts memory freed since.
 """
 
