@@ -52,6 +52,7 @@ OF_CAUSES = {
     "gomem.causes.idle_heap",
     "gomem.causes.live_growth",
     "gomem.causes.memory_limit",
+    "gomem.causes.lock_holder",
     "gomem.causes.missing_call",
     "gomem.causes.no_go",
     "gomem.causes.one_dump",

@@ -8,11 +8,12 @@ of memory, by the stacks that allocated it.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.own_code import IN_USE
 from gomem.causes.finding import MissingCall
+from gomem.causes.lock_holder import lock_holder
 from gomem.causes.signatures import (
     ALLOCATED,
     FINALIZERS,
@@ -146,7 +147,28 @@ def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> Missing
             group.own[begun if is_own else "" if row.opened else own] += count
     enough = case.thresholds.most_share * sum(came.values())
     found = _largest(groups, rows, beside, enough)
-    return None if found is None else _said(found, case, groups[found.name].own)
+    if found is None:
+        return None
+    said = _said(found, case, groups[found.name].own)
+    holder = _lock_holder(frames[-1], said.function) if found.name in LOCKS else ""
+    return replace(said, function=holder, file="", line=None, why=_HOLDS_IT) if holder else said
+
+
+LOCKS = frozenset({"mutex", "rwmutex"})  # rows of goroutines that wait for a lock
+_HOLDS_IT = (
+    "A goroutine is there that does not wait for the lock, so it most likely holds the lock while "
+    "it waits for something else: unlock before that."
+)
+
+
+def _lock_holder(frame: pd.DataFrame, waiting_in: str) -> str:
+    """Return the method that most likely holds the lock, by all goroutines of a dump."""
+    groups = []
+    for (stack, state, _), count in _counted(frame).items():
+        inside, _ = inside_of_own(stack.split(";"))
+        row = signature_of(inside, GOROUTINES, state=state)
+        groups.append((stack, row is not None and row.name in LOCKS, count))
+    return lock_holder(waiting_in, groups)
 
 
 def _largest(
