@@ -88,6 +88,7 @@ class MissingCall:
         function: The program's own function in which the call is missing; empty if unknown.
         file: The file in which that function opens something that is not closed; empty if unknown.
         line: The line in that file; None if unknown.
+        is_elsewhere: Whether the call is missing in another function, and this one waits for it.
     """
 
     call: str
@@ -97,16 +98,18 @@ class MissingCall:
     function: str = ""
     file: str = ""
     line: int | None = None
+    is_elsewhere: bool = False
 
     @property
     def words(self) -> Text:
         """Two sentences: the missing call and its place, and why the call is needed."""
-        where = Text()
-        if self.function:
-            where = text(" in {}", Function(self.function))
+        where = text("{}", Function(self.function)) if self.function else Text()
         if self.function and self.file:
             place = "" if self.line is None else f":{self.line}"
             where += text(" ({}{})", File(base_name(self.file)), place)
+        if where:
+            words = ": {} waits for it" if self.is_elsewhere else " in {}"
+            where = text(words, where)
         releases = f" ({self.releases})" if self.releases else ""
         return text("Check for a missing {}{}{}. {}", self.call, where, releases, self.why)
 

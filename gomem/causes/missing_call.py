@@ -151,7 +151,11 @@ def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> Missing
         return None
     said = _said(found, case, groups[found.name].own)
     holder = _lock_holder(frames[-1], said.function) if found.name in LOCKS else ""
-    return replace(said, function=holder, file="", line=None, why=_HOLDS_IT) if holder else said
+    return _held_in(holder, said) if holder else said
+
+
+def _held_in(holder: str, said: MissingCall) -> MissingCall:
+    return replace(said, function=holder, file="", line=None, why=_HOLDS_IT, is_elsewhere=False)
 
 
 LOCKS = frozenset({"mutex", "rwmutex"})  # rows of goroutines that wait for a lock
@@ -299,4 +303,6 @@ def _missing(
 ) -> MissingCall:
     releases = "" if case.facts.go_version.certainly(row) else row.releases
     where = (releases, function, file, line)
-    return MissingCall(row.call, row.why, row.reference, *where)
+    return MissingCall(
+        row.call, row.why, row.reference, *where, is_elsewhere=row.is_elsewhere and bool(function)
+    )

@@ -287,9 +287,8 @@ def test_a_program_that_forgets_a_call_is_told_which_and_where(case):
         assert missing.file.endswith(f"/{file}")
         assert missing.line
         assert "" == missing.releases
-        assert finding.next_step.startswith(
-            f"Check for a missing {missing.call} in {function} ({file}"
-        )
+        place = f": {function} ({file}" if ROWS[case].is_elsewhere else f" in {function} ({file}"
+        assert finding.next_step.startswith(f"Check for a missing {missing.call}{place}")
         assert Function(function) in finding.next_step.of(Function)
         assert missing.file not in finding.next_step
         assert file in finding.next_step.of(File)

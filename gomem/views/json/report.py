@@ -215,11 +215,11 @@ MISSING_CALL = inner(
     plain("releases", "str", "", "Go releases for which this holds, if the release of the capture "
           "can be another; null otherwise.", lambda call: call.releases or None, **TEXT_OR_NULL),
     inner(
-        "where", "Where the call is missing; null if no file shows the place.",
+        "where", "Where the call is missing, or what waits for it; null if no file shows it.",
         plain("function", "str", "", "The program's own function.", _function("function")),
         plain("file", "str", "", "File of its call; null if unknown.",
               lambda call: File(call.file) if call.file else None, **TEXT_OR_NULL),
-        *of_class(MissingCall, "line", line=SIZE),
+        *of_class(MissingCall, "line is_elsewhere", line=SIZE),
         nullable=True, get=lambda call: call if call.function else None,
     ),
     *of_class(MissingCall, "reference"),
