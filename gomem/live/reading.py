@@ -20,6 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.live.cgroup_files import cgroup_files, read_file
+from gomem.live.doors import is_silent
 from gomem.live.endpoints import NoAnswer
 from gomem.live.process import Ended, NotRead
 from gomem.units import KIB
@@ -76,6 +77,12 @@ class Moment:
     def of(self, kind: str) -> Reading | None:
         """Return the reading of a kind; None if there is none."""
         return next((reading for reading in self.readings if reading.kind == kind), None)
+
+    def lacks(self, kind: str, address: Endpoints | None, error: NoAnswer) -> None:
+        """Record why an address did not give data, and whether to ask it for more."""
+        self.missing[kind] = error.what
+        if address is not None and is_silent(address, error):
+            self.silent.add(address.base)
 
     @property
     def has_kernel_side(self) -> bool:
@@ -176,9 +183,7 @@ def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
     try:
         return doors.runtime()
     except NoAnswer as error:
-        moment.missing["memstats"] = error.what
-        if error.silent:
-            moment.silent.add(doors.memstats_from[1].base)
+        moment.lacks("memstats", doors.memstats_from[1], error)
         return None
 
 
@@ -221,12 +226,10 @@ def _add_answer(
     moment: Moment, kind: str, address: Endpoints | None, call: Callable[[], Answer]
 ) -> None:
     """Add an endpoint's answer, or the reason why it is missing."""
-    base = "" if address is None else address.base
-    if base in moment.silent:
+    if address is not None and address.base in moment.silent:
         moment.missing[kind] = "not requested: the address did not answer before"
         return
     try:
         moment.readings.append(_reading(kind, call()))
     except NoAnswer as error:
-        moment.missing[kind] = error.what
-        moment.silent |= {base} if error.silent else set()
+        moment.lacks(kind, address, error)

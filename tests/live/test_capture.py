@@ -165,9 +165,13 @@ def test_a_wrong_url_is_quoted_without_its_secrets(out, capsys):
 @pytest.mark.parametrize(
     ("answers", "artefact", "sentence"),
     [
-        ({"/debug/pprof/heap": "hang"}, "heap", "no complete answer within 0.5 s"),
-        ({"/debug/pprof/heap": "drip"}, "heap", "bytes discarded"),
-        ({"/debug/pprof/heap": "drip-head"}, "heap", "no complete answer within 0.5 s"),
+        (
+            {"/debug/pprof/heap": "hang"},
+            "heap",
+            "/debug/pprof/heap took longer than 0.5 s; --timeout 1.5s waits",
+        ),
+        ({"/debug/pprof/heap": "drip"}, "heap", "bytes arrived and were discarded"),
+        ({"/debug/pprof/heap": "drip-head"}, "heap", "/debug/pprof/heap took longer than 0.5 s"),
         ({"/debug/pprof/heap": "die"}, "heap", "before the end of the answer"),
         ({"/debug/pprof/heap": "401"}, "heap", "answered 401 Unauthorized; give --header"),
         ({"/debug/pprof/heap": "503"}, "heap", "answered 503 Service Unavailable"),
@@ -199,9 +203,35 @@ def test_redacted_the_reason_names_no_host(out, capsys):
     assert f"no heap: {reason}" in capsys.readouterr().err
 
 
-def test_an_address_that_hangs_is_not_asked_again_in_the_same_moment(out):
-    answers = GOOD | dict.fromkeys(("/debug/pprof/heap", "/debug/pprof/goroutine"), "hang")
+@pytest.mark.parametrize("slow", ["/debug/pprof/heap", "/debug/vars", "/debug/pprof/allocs"])
+def test_a_slow_endpoint_loses_its_own_answer_alone(slow, out):
+    with fake_service(GOOD | {slow: "hang"}) as service:
+        assert 0 == run(["capture", service.pid, service.url, "-o", str(out), "--timeout", "1s"])
+
+    name = "memstats" if slow == "/debug/vars" else slow.rpartition("/")[2]
+    # what does not answer when the endpoints are looked for is none: /metrics has MemStats, too
+    assert ALL - {name} == kinds(out)
+    assert name == "memstats" or missing(out)[name].startswith(f"{slow} took longer than 1 s")
+    read_back(out)
+
+
+def test_memstats_that_come_late_lose_no_profile(out):
+    answers = GOOD | {"/debug/pprof/heap?debug=1": "hang"}
+    del answers["/debug/vars"], answers["/metrics"]
     with fake_service(answers) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "500ms"])
+
+    assert ALL - {"memstats", "metrics"} == kinds(out)
+    said = "/debug/pprof/heap?debug=1 took longer than 0.5 s; --timeout 1.5s waits longer"
+    assert {"memstats": said} == missing(out)
+
+
+def test_an_address_that_hangs_is_not_asked_again_in_the_same_moment(out):
+    """
+    Then its shortest answer hangs, too.
+    """
+    hanging = ("/debug/pprof/heap", "/debug/pprof/goroutine", "/debug/pprof/cmdline")
+    with fake_service(GOOD | dict.fromkeys(hanging, "hang")) as service:
         assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "500ms"])
 
     assert missing(out)["goroutine"].startswith("not requested")
@@ -216,11 +246,20 @@ def test_a_redirect_on_the_same_host_is_followed(out):
 
 
 def test_an_address_that_never_answers_is_said_with_the_reason(out, capsys):
-    with fake_service({"/debug/pprof/": "hang"}) as service:
+    answers = dict.fromkeys(("/debug/pprof/", "/debug/pprof/cmdline"), "hang")
+    with fake_service(answers) as service:
         assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "1s"])
 
-    assert f"{service.url}: no complete answer within" in capsys.readouterr().err
+    assert f"{service.url}: took longer than 1 s; --timeout 3s waits" in capsys.readouterr().err
     assert "smaps" in kinds(out)
+
+
+def test_an_address_whose_index_is_slow_is_asked_for_the_rest(out, capsys):
+    with fake_service(GOOD | {"/debug/pprof/": "hang"}) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "1s"])
+
+    assert f"{service.url}/debug/pprof/: took longer than 1 s" in capsys.readouterr().err
+    assert ALL - {"heap", "allocs", "goroutine"} == kinds(out)
 
 
 @pytest.mark.parametrize("given", ["argument", "file"])
