@@ -80,8 +80,11 @@ class Doors:
         ways = (("memstats", self.expvar), ("metrics", metrics), ("heap_text", self.pprof))
         return next(((kind, address) for kind, address in ways if address is not None), None)
 
-    def runtime(self) -> RuntimeReading:
-        """Read MemStats from the cheapest endpoint; raises NoAnswer without MemStats."""
+    def runtime(self, during_page: Callable[[], None] = lambda: None) -> RuntimeReading:
+        """Read MemStats from the cheapest endpoint; raises NoAnswer without MemStats.
+
+        `during_page` is called while a heap profile in text is being written.
+        """
         if self.memstats_from is None:
             raise NoAnswer("no MemStats: /debug/vars, /metrics and /debug/pprof/ are not served")
         kind, address = self.memstats_from
@@ -98,7 +101,8 @@ class Doors:
                 kind, answer, _whole(_metric(answer.data, *_COLLECTIONS)), seconds
             )
         else:
-            answer = _asked(address, HEAP_TEXT)
+            # Go reads MemStats first (since 1.10), then writes for as long as it has sites.
+            answer = _asked(address, HEAP_TEXT, during_page)
             if not answer.data.startswith(b"heap profile:"):
                 what = "answered {}, not a heap profile as text"
                 raise NoAnswer(text(what, seen_as(answer.data)))
@@ -161,10 +165,12 @@ class Doors:
         return True
 
 
-def _asked(address: Endpoints, path: str) -> Answer:
+def _asked(
+    address: Endpoints, path: str, at_first_bytes: Callable[[], None] = lambda: None
+) -> Answer:
     """The answer at a path; a message about a slow answer names the path."""
     try:
-        return address.get(path)
+        return address.get(path, at_first_bytes=at_first_bytes)
     except NoAnswer as error:
         if error.late:
             raise NoAnswer(text("{} {}", path, error.what), late=True) from error

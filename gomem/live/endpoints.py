@@ -25,7 +25,7 @@ from gomem.text import File, Quoted, Text, text
 from gomem.units import is_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 MAX_ANSWER_BYTES = 256 << 20
@@ -106,19 +106,24 @@ class Endpoints:
         self._client.close()
 
     def get(
-        self, path: str, *, timeout_seconds: float | None = None, asked: Asked | None = None
+        self,
+        path: str,
+        *,
+        timeout_seconds: float | None = None,
+        asked: Asked | None = None,
+        at_first_bytes: Callable[[], None] = lambda: None,
     ) -> Answer:
         """Get the response at a path below the base; `timeout_seconds` can only shorten the wait.
 
-        If `asked` is given, POST its body. Raises NoAnswer if the response did not arrive, was
-        refused, or is too large.
+        If `asked` is given, POST its body. `at_first_bytes` is called once the body begins. Raises
+        NoAnswer if the response did not arrive, was refused, or is too large.
         """
         seconds = min(timeout_seconds or self._timeout_seconds, self._timeout_seconds)
         began, at = time.perf_counter(), datetime.now(UTC)
         with self._sentences(seconds):
             url, until = self.base + path, began + seconds
             pieces = self._pieces(url, until, seconds, MAX_ANSWER_BYTES, asked)
-            data = b"".join(pieces)
+            data = b"".join(_after_first(pieces, at_first_bytes))
         return Answer(data, at, time.perf_counter() - began)
 
     def save(self, file: IO[bytes], max_bytes: int) -> Answer:
@@ -248,6 +253,14 @@ class _Late(Exception):  # noqa: N818 - a reason, not a fault
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self.size = size
+
+
+def _after_first(pieces: Iterator[bytes], call: Callable[[], None]) -> Iterator[bytes]:
+    """The pieces; `call` is called when the first has come."""
+    first = next(pieces, b"")
+    call()
+    yield first
+    yield from pieces
 
 
 def _body(response: httpx.Response, until: float, max_bytes: int) -> Iterator[bytes]:

@@ -2,7 +2,8 @@
 
 1. MemStats, with NumGC. Probing the addresses has already created connections and buffers.
 2. The kernel's files immediately afterwards, smaps first, so that MemStats and smaps are as close
-   as possible. Reading these files costs the process only a lock on its mappings.
+   as possible. Reading these files costs the process only a lock on its mappings. If MemStats come
+   with a heap profile in text, which takes up to seconds, the files are read while it is written.
 3. MemStats again. If a collection ended in between, and LastGC is before the start of step 2, this
    second reading belongs to the kernel's files. Otherwise steps 2 and 3 are repeated, up to three
    times, so that a matching pair is found if the process leaves time for one.
@@ -41,10 +42,13 @@ KERNEL_FILES = ("smaps", "smaps_rollup", "status", "statm")
 FILE_NAMES = {
     "memstats": "memstats.json",
     "metrics": "metrics.txt",
-    "heap_text": "heap.txt",
+    "heap_text": "heap.txt.gz",
     "heapdump": "heap.dump",
     **{name: f"{name}.pb.gz" for name in PROFILES},
 }
+
+
+PACKED = frozenset({"heap_text"})  # kinds that are long and come as plain text
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +139,10 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
         of_cgroup = cgroup_files(process.read("cgroup"))
     except (NotRead, OSError) as error:
         moment.missing["cgroup"] = str(error)
-    before = _runtime(moment, doors)
+    before: RuntimeReading | None = None
     for attempt in range(1, ATTEMPTS + 1):
         began = time.perf_counter()
-        moment.readings = []
-        _keep(moment, before)
-        _kernel(moment, process)
+        before = _with_kernel(moment, process, doors, before)
         after = _runtime(moment, doors) if before is not None else None
         moment.num_gc = _counts(before, after)
         if _ended_before(after, moment):
@@ -152,9 +154,25 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
         is_same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
         if is_same or attempt == ATTEMPTS or time.perf_counter() - began > DEAR_SECONDS:
             break
-        before = after
+        before = None if moment.of("heap_text") else after
     for path in of_cgroup:
         _add(moment, path.name, partial(read_file, path))
+
+
+def _with_kernel(
+    moment: Moment, process: Process, doors: Doors, before: RuntimeReading | None
+) -> RuntimeReading | None:
+    """Read MemStats, unless they were read just `before`, and the kernel's files."""
+    moment.readings = []
+    if before is None:
+        before = _runtime(moment, doors, partial(_kernel, moment, process))
+    kernel = moment.readings
+    moment.readings = []
+    _keep(moment, before)
+    moment.readings += kernel
+    if not kernel:
+        _kernel(moment, process)
+    return before
 
 
 def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
@@ -175,13 +193,15 @@ def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tupl
     return (first, last) if first is not None and last is not None and first <= last else None
 
 
-def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
+def _runtime(
+    moment: Moment, doors: Doors, during_page: Callable[[], None] = lambda: None
+) -> RuntimeReading | None:
     if doors.memstats_from is None:
         if doors.found:
             moment.missing["memstats"] = "not served"
         return None
     try:
-        return doors.runtime()
+        return doors.runtime(during_page)
     except NoAnswer as error:
         moment.lacks("memstats", doors.memstats_from[1], error)
         return None

@@ -1,6 +1,7 @@
 """`gomem capture`: whatever happens, a readable capture and a sentence."""
 
 import ctypes
+import gzip
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from threading import Thread
 
@@ -16,7 +18,8 @@ import pytest
 
 import gomem
 from gomem.cli.main import run
-from tests.live.services import GOOD, fake_service, go_service, has_go
+from tests.builders import FIXTURES
+from tests.live.services import GOOD, WITH_A_LONG_PAGE, fake_service, go_service, has_go
 
 needs_go = pytest.mark.skipif(not has_go, reason="Go is not installed")
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="no Linux")
@@ -216,14 +219,33 @@ def test_a_slow_endpoint_loses_its_own_answer_alone(slow, out):
 
 
 def test_memstats_that_come_late_lose_no_profile(out):
-    answers = GOOD | {"/debug/pprof/heap?debug=1": "hang"}
-    del answers["/debug/vars"], answers["/metrics"]
-    with fake_service(answers) as service:
+    with fake_service(WITH_A_LONG_PAGE | {"/debug/pprof/heap?debug=1": "hang"}) as service:
         assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "500ms"])
 
     assert ALL - {"memstats", "metrics"} == kinds(out)
     said = "/debug/pprof/heap?debug=1 took longer than 0.5 s; --timeout 1.5s waits longer"
     assert {"memstats": said} == missing(out)
+
+
+@pytest.mark.parametrize("redact", [(), ("--redact",)], ids=["", "redacted"])
+def test_memstats_of_a_long_page_are_kept_packed_and_beside_smaps(redact, out):
+    """
+    Go reads MemStats before it writes the page, so smaps is read while that is written.
+    """
+    with fake_service(WITH_A_LONG_PAGE) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), *redact])
+
+    page = FIXTURES / "doors/go1.27.3/heap.txt.gz"
+    capture = read_back(out)
+    (text,) = out.glob("*/heap.txt.gz")
+    assert gzip.decompress(page.read_bytes()) == gzip.decompress(text.read_bytes())
+    assert len(page.read_bytes()) * 1.5 > text.stat().st_size
+    times = {kind: file["time"] for kind, file in moments(out)[0]["artefacts"].items()}
+    between = datetime.fromisoformat(times["smaps"]) - datetime.fromisoformat(times["heap_text"])
+    assert 0 <= between.total_seconds() < 0.5
+    stats = gomem.read_memstats(page).stats
+    assert stats["HeapSys"].tolist() == capture.memstats["HeapSys"].tolist()
+    assert ALL - {"memstats", "metrics"} | {"heap_text"} == kinds(out)
 
 
 def test_an_address_that_hangs_is_not_asked_again_in_the_same_moment(out):
