@@ -22,6 +22,7 @@ from gomem.units import (
     format_bytes,
     format_count,
     format_fraction,
+    format_rate,
     format_seconds,
     is_digits,
     is_unknown,
@@ -261,14 +262,26 @@ class BytesBy(BytesChange):
 
 
 class Rate(Number):
-    """Bytes per second."""
+    """Bytes per second, with the digits that its interval leaves."""
 
-    __slots__ = ()
+    __slots__ = ("_interval",)
+    _interval: tuple[float | None, float | None]
+
+    def __new__(
+        cls, value: float | None, low: float | None = None, high: float | None = None
+    ) -> Self:
+        """Create the rate, alone or with its interval."""
+        self = super().__new__(cls, value, low, high)
+        self._interval = (low, high)
+        return self
 
     @staticmethod
-    def _reads(value: Any, *_: Any) -> str:
-        per_second = "" if is_unknown(value) else "/s"
-        return f"{minus(format_bytes(value, brief=True))}{per_second}"
+    def _reads(value: Any, *details: Any) -> str:
+        return minus(format_rate(value, *details, brief=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by value and interval."""
+        return type(self), (self.value, *self._interval)
 
 
 class Seconds(Number):

@@ -16,6 +16,8 @@ MILLISECOND = 1e-3
 
 MIN_BRIEF = 0.005  # the smallest fraction that rounds to one per cent
 
+TABLE_DIGITS = 3
+MIN_RATE = 0.5  # bytes per second: less rounds to none
 THREEFOLD = 2.0  # from here on, a change is clearer as a multiple than in per cent
 UNKNOWN = "unknown"
 
@@ -45,6 +47,43 @@ def format_change(value: float | None) -> str:
     """Format bytes with their sign: `+3.00 MiB`, `-17 B`, `0 B`."""
     text = format_bytes(value)
     return f"+{text}" if not is_unknown(value) and value is not None and value > 0 else text
+
+
+def format_rate(
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    brief: bool = False,
+    signed: bool = False,
+) -> str:
+    """Format bytes per second: `1.23 MiB/s`; with an interval, only the digits that it leaves.
+
+    The last digit is of the size of half the interval: 1.23 MiB/s from 0.9 to 1.6 is `1.2 MiB/s`.
+    """
+    if is_unknown(value) or value is None:
+        return UNKNOWN
+    digits = _certain_digits(value, low, high)
+    if digits < TABLE_DIGITS:
+        step = next((step for step, _ in _BYTE_STEPS if abs(value) >= step), 1)
+        value, brief = float(f"{value / step:.{digits - 1}e}") * step, True
+    if abs(value) < MIN_RATE:
+        return "0 B/s"
+    sign = "+" if signed and value > 0 else ""
+    return f"{sign}{format_bytes(value, brief=brief)}/s"
+
+
+def _certain_digits(value: float, low: float | None, high: float | None) -> int:
+    """How many digits of a value its interval leaves: at least one, at most those of a table."""
+    if is_unknown(low) or is_unknown(high) or low is None or high is None or not value:
+        return TABLE_DIGITS
+    error = abs(high - low) / 2
+    if not math.isfinite(error):
+        return 1
+    if not error:
+        return TABLE_DIGITS
+    places = math.floor(math.log10(abs(value))) - math.floor(math.log10(error)) + 1
+    return max(1, min(TABLE_DIGITS, places))
 
 
 def format_seconds(value: float | None, *, brief: bool = False) -> str:
@@ -101,7 +140,7 @@ def format_value(value: float | str, unit: str) -> str:
     if isinstance(value, str):
         return value
     if unit == "B/s":
-        return f"{format_bytes(value)}/s"
+        return format_rate(value)
     written = {"B": format_bytes, "s": format_seconds, "fraction": format_fraction}.get(unit)
     if written is not None:
         return written(value)

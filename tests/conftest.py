@@ -41,6 +41,12 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """Text has its own width: pytest's workers inherit COLUMNS from readline."""
+    os.environ.pop("COLUMNS", None)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
     """A process more than there are processors: many tests wait for a process or a server."""

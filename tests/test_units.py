@@ -1,14 +1,19 @@
 """Base units to text that people read."""
 
+import pickle
+
 import pandas as pd
 import pytest
 
+from gomem.text import Rate
 from gomem.units import (
+    MIB,
     format_age,
     format_bytes,
     format_change,
     format_count,
     format_fraction,
+    format_rate,
     format_seconds,
     is_digits,
     is_unknown,
@@ -79,3 +84,34 @@ def test_zero_is_known():
 )
 def test_an_age_is_never_more_than_it_is(text, seconds):
     assert text == format_age(seconds)
+
+
+@pytest.mark.parametrize(
+    ("text", "rate", "low", "high"),
+    [
+        pytest.param("1.23 MiB/s", 1.23, None, None, id="no interval"),
+        pytest.param("1.23 MiB/s", 1.23, 1.228, 1.232, id="narrow"),
+        pytest.param("1.2 MiB/s", 1.23, 1.13, 1.33, id="a tenth"),
+        pytest.param("1 MiB/s", 1.23, -0.5, 3.1, id="wider than it"),
+        pytest.param("400 MiB/s", 412.0, 100.0, 700.0, id="hundreds"),
+        pytest.param("1 MiB/s", 1.23, float("-inf"), float("inf"), id="endless"),
+        pytest.param("-1.2 MiB/s", -1.23, -1.33, -1.13, id="negative"),
+    ],
+)
+def test_a_rate_has_the_digits_that_its_interval_leaves(text, rate, low, high):
+    bounds = (None if bound is None else bound * MIB for bound in (low, high))
+
+    assert text == format_rate(rate * MIB, *bounds)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, -0.3, -0.0])
+def test_a_rate_of_less_than_half_a_byte_is_none(rate):
+    assert "0 B/s" == format_rate(rate, signed=True)
+
+
+def test_a_rate_in_a_sentence_keeps_its_interval():
+    rate = Rate(1.23 * MIB, 0.2 * MIB, 2.2 * MIB)
+
+    assert "1 MiB/s" == rate == pickle.loads(pickle.dumps(rate))  # noqa: S301 - our own
+    assert "unknown" == Rate(None)
+    assert "1.2 MiB/s" == Rate(1.23 * MIB)

@@ -153,7 +153,7 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
     grows = text(
         "Leak or cache still filling: {}the live heap grows by {}, to {}{}",
         "outside bursts " if live.rises_between_bursts else "",
-        Rate(rise.rate),
+        Rate(rise.rate, rise.low, rise.high),
         Bytes(round(rise.last if live.rises_between_bursts else rise.reached)),
         "" if live.burst_at_end is None else " before the last burst",
     )
@@ -258,7 +258,7 @@ def _of_arenas(case: Case) -> list[Finding]:
             Severity.INFO,
             text(
                 "The resident Go heap grows by {}, to {}; no file says how much is live",
-                Rate(rise.rate),
+                Rate(rise.rate, rise.low, rise.high),
                 Bytes(round(rise.reached)),
             ),
             moment=case.facts.moments[-1].name,

@@ -289,7 +289,7 @@ def _gravest(
             "The cgroup will reach its limit of {} in {}, growing by {}{}",
             size,
             Seconds(growth.seconds),
-            Rate(growth.slope_bytes_per_second),
+            Rate(growth.slope_bytes_per_second, growth.slope_low, growth.slope_high),
             "" if is_near else ", if the little growth seen so far continues",
         )
         return Severity.WARNING if is_near else Severity.INFO, title
@@ -349,7 +349,8 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
         *known(cgroup, "count", {"oom_kill": use.oom_kills}),
     ]
     if growth is not None:
-        slope = text("{} to {}", Rate(growth.slope_low), Rate(growth.slope_high))
+        bounds = growth.slope_low, growth.slope_high
+        slope = text("{} to {}", *(Rate(bound, *bounds) for bound in bounds))
         evidence.append(Evidence(_SNAPSHOTS, f"slope, 95 % interval, n={growth.points}", slope, ""))
         ends = growth.soonest_seconds, growth.latest_seconds
         soonest, latest = ("never" if math.isinf(end) else Seconds(end) for end in ends)

@@ -151,7 +151,7 @@ CAUSE = Cause(
         "See whether the container is throttled: {}. Also check whether the container has fewer "
         "CPUs than GOMAXPROCS, and what else runs on the machine. If none of these explains the "
         "pauses, record an execution trace of a long pause and see which P stops last.",
-        Command("grep throttled /sys/fs/cgroup/cpu.stat"),
+        Command("grep -s throttled /sys/fs/cgroup/cpu.stat /sys/fs/cgroup/cpu/cpu.stat"),
     ),
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),
     bears_on=("collector",),

@@ -93,7 +93,7 @@ class Growth:
         share = text(" ({} of RSS)", Share(rise.last / self.rss_bytes))
         if not self.is_timed:
             return text("{} grows: {} → {}{}", Text(what), first, last, share)
-        rate = Rate(rise.rate)
+        rate = Rate(rise.rate, rise.low, rise.high)
         return text("{} grows by {}, to {}{}", Text(what), rate, last, share)
 
     def evidence(self) -> tuple[Evidence, ...]:

@@ -87,7 +87,7 @@ def capture(
         header: 'Name: value' for each request, or @FILE with one header per line.
         ca: Trust the certificates in this PEM file.
         insecure: Trust any certificate.
-        timeout: Maximum time for one complete response.
+        timeout: How long to wait for each response; a longer one is left out of the snapshot.
         redact: Hide folders, hosts and linker flags in the capture.
         script: Print a sh collector for hosts without Python.
     """
@@ -114,6 +114,7 @@ def capture(
         authority=ca,
         insecure=insecure,
         timeout_seconds=_duration("--timeout", timeout),
+        longer="--timeout",
     )
     named = [*(targets or []), *(url or [])]
     if not named:

@@ -41,7 +41,7 @@ def captured_now(named: Sequence[str], *, redact: bool = False) -> Path:
     from gomem.live.session import Plan
     from gomem.live.targets import found_target
 
-    with found_target(named, Access()) as target:
+    with found_target(named, Access(longer="gomem capture --timeout")) as target:
         folder = Path(_name_of(target))
         session = session_with(target, Plan(), folder, redact=redact)
         why = session.run()

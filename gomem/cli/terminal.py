@@ -7,6 +7,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from gomem.units import is_digits
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -16,12 +18,15 @@ if TYPE_CHECKING:
 def terminal_text(document: Document, target: Path | None = None) -> str:
     """Return a document as text, with the terminal's width and colours.
 
-    For a file or without a terminal, the text is plain and of default width.
+    Without a terminal, the text is plain, and as wide as COLUMNS says, or else 100 columns; in a
+    file it is always 100 columns wide.
     """
     from gomem.views.writers.text import write_text
 
-    if target is not None or not sys.stdout.isatty():
+    if target is not None:
         return write_text(document)
+    if not sys.stdout.isatty():
+        return write_text(document, width=_width_without_terminal())
     return write_text(document, width=_width(), color=_has_colors())
 
 
@@ -54,6 +59,13 @@ def terminal_summary(document: Document, more: str) -> str:
 
 def _width() -> int:
     return shutil.get_terminal_size().columns
+
+
+def _width_without_terminal() -> int:
+    from gomem.views.writers.text import WIDTH
+
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if is_digits(columns) and int(columns) else WIDTH
 
 
 def _has_colors() -> bool:

@@ -40,6 +40,7 @@ from gomem.comparison.causes import compared_causes
 from gomem.comparison.judgement import judge
 from gomem.comparison.levels import compare_levels, level_notes, rates_by_counters, too_little
 from gomem.comparison.moments import compared_groups, compared_ledgers, compared_moments
+from gomem.comparison.one_process import seconds_between
 from gomem.comparison.programs import DIFFERENT, different_programs
 from gomem.comparison.samples import METRICS, MIN_CHANGE, Comparison
 from gomem.comparison.settings import differing_settings
@@ -227,6 +228,7 @@ def compare_diagnoses(
             old.captures[0], new.captures[0].with_baseline(old.captures[0]), unlike
         ),
         change_trees=sites.change_trees,
+        process_seconds=seconds_between(old.captures, new.captures),
         unlike=unlike,
         **asked,
     )

@@ -157,6 +157,8 @@ class Comparison:
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)  # which causes are new or gone
     # The runtime settings that differ; see `gomem.comparison.settings`.
     settings: pd.DataFrame = field(default_factory=partial(empty, DIFFERING))
+    # Seconds from before to after, if both sides are of one process; else None.
+    process_seconds: float | None = None
     unlike: str = ""  # why the sides are not judged, such as different programs; else empty
     judgement: Judgement = NOTHING_MEASURED  # the overall result
     # The values behind the metrics, one per row; see `SAMPLES`.

@@ -123,7 +123,8 @@ def _still(rise: Rise | None, account: Account) -> Text:
     if rise is None or rise.readings < MIN_READINGS or not rise.goes_on or rise.shape != "ramp":
         return Text()
     is_timed = account.is_timed
-    return text(" and is still growing{}", text(" ({})", Rate(rise.rate)) if is_timed else "")
+    rate = text(" ({})", Rate(rise.rate, rise.low, rise.high)) if is_timed else ""
+    return text(" and is still growing{}", rate)
 
 
 def _within(account: Account) -> Text:

@@ -275,7 +275,8 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
             risen = text(", up from {}", _to_a_mebibyte(run.first_bytes))
         return text("{}{}; there are too few GCs for a trend.", live, risen), False
     if run.slope_low > 0:
-        return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), has_risen
+        rate = Rate(run.slope_bytes_per_second, run.slope_low, run.slope_high)
+        return text("{} and grows by {}.", live, rate), has_risen
     trend = "shrinks" if run.slope_high < 0 else "does not grow significantly"
     return text("{} and {}.", live, trend), False
 

@@ -296,6 +296,9 @@ $entries" ;;
     1) lack memstats 'did not answer' ;;
   esac
   for path in $paths; do copy "${path##*/}" "$path"; done
+  # A heap profile in text is some MB of words: it is kept packed, under the name of what it holds.
+  [ $have -ne 0 ] || [ "$file" != heap.txt ] || ! gzip -1 "$moment/heap.txt" 2>/dev/null ||
+    entries="heap_text heap.txt.gz ${entries#heap_text heap.txt }"
   # Of expvar's page MemStats alone: it has the command line, too.
   [ $have -ne 0 ] || [ "$file" != memstats.json ] || {
     sed -n 's/^"memstats": \({.*}\),\{0,1\}$/\1/p' "$moment/$file" > "$work/stats" && mv "$work/stats" "$moment/$file"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 PROBE_SECONDS = 3.0  # for an address that the user did not name
+ALIVE_SECONDS = 2.0  # for a sign of life after a slow answer
 SAME_START_SECONDS = 3.0
 MAX_ADDRESSES = 16  # a process with more is not a service with a debug port
 VARS, METRICS, INDEX = "/debug/vars", "/metrics", "/debug/pprof/"
@@ -79,13 +80,16 @@ class Doors:
         ways = (("memstats", self.expvar), ("metrics", metrics), ("heap_text", self.pprof))
         return next(((kind, address) for kind, address in ways if address is not None), None)
 
-    def runtime(self) -> RuntimeReading:
-        """Read MemStats from the cheapest endpoint; raises NoAnswer without MemStats."""
+    def runtime(self, during_page: Callable[[], None] = lambda: None) -> RuntimeReading:
+        """Read MemStats from the cheapest endpoint; raises NoAnswer without MemStats.
+
+        `during_page` is called while a heap profile in text is being written.
+        """
         if self.memstats_from is None:
             raise NoAnswer("no MemStats: /debug/vars, /metrics and /debug/pprof/ are not served")
         kind, address = self.memstats_from
         if kind == "memstats":
-            answer = address.get(VARS)
+            answer = _asked(address, VARS)
             stats = memstats_of_expvar(answer.data)
             answer = replace(answer, data=json.dumps(stats).encode() + b"\n")
             count, last = stats["NumGC"], stats.get("LastGC")
@@ -97,7 +101,8 @@ class Doors:
                 kind, answer, _whole(_metric(answer.data, *_COLLECTIONS)), seconds
             )
         else:
-            answer = address.get(HEAP_TEXT)
+            # Go reads MemStats first (since 1.10), then writes for as long as it has sites.
+            answer = _asked(address, HEAP_TEXT, during_page)
             if not answer.data.startswith(b"heap profile:"):
                 what = "answered {}, not a heap profile as text"
                 raise NoAnswer(text(what, seen_as(answer.data)))
@@ -109,7 +114,7 @@ class Doors:
         """Read the metrics page; raises NoAnswer if none is served."""
         if self.metrics is None:
             raise NoAnswer("no /metrics is served")
-        answer = self.metrics.get(METRICS)
+        answer = _asked(self.metrics, METRICS)
         if not is_page(answer.data):
             raise NoAnswer(text("answered {}, not Prometheus text", seen_as(answer.data)))
         return answer
@@ -118,7 +123,7 @@ class Doors:
         """Read a profile without forcing a GC; raises NoAnswer if no complete profile arrives."""
         if self.pprof is None:
             raise NoAnswer("no /debug/pprof/ is served")
-        answer = self.pprof.get(f"{INDEX}{name}")
+        answer = _asked(self.pprof, f"{INDEX}{name}")
         if not answer.data.startswith(GZIP):  # net/http/pprof always compresses
             raise NoAnswer(text("answered {}, not a profile", seen_as(answer.data)))
         source = open_source(answer.data, name="answer")
@@ -134,8 +139,8 @@ class Doors:
         if self.metrics is not None:
             found = _whole(_metric(self.read_metrics().data, "go_goroutines"))
         if found is None and self.pprof is not None:
-            text = self.pprof.get(f"{INDEX}goroutine?debug=1").data
-            found = _whole(_number(_TEXT_GOROUTINES, text[:200]))
+            page = _asked(self.pprof, f"{INDEX}goroutine?debug=1").data
+            found = _whole(_number(_TEXT_GOROUTINES, page[:200]))
         if found is not None:
             return found
         raise NoAnswer("no goroutine count: /metrics and /debug/pprof/goroutine are not served")
@@ -158,6 +163,33 @@ class Doors:
             found = _metric(self.read_metrics().data, "process_start_time_seconds")
             return found is None or abs(found - started.timestamp()) < SAME_START_SECONDS
         return True
+
+
+def _asked(
+    address: Endpoints, path: str, at_first_bytes: Callable[[], None] = lambda: None
+) -> Answer:
+    """The answer at a path; a message about a slow answer names the path."""
+    try:
+        return address.get(path, at_first_bytes=at_first_bytes)
+    except NoAnswer as error:
+        if error.late:
+            raise NoAnswer(text("{} {}", path, error.what), late=True) from error
+        raise
+
+
+def is_silent(address: Endpoints, error: NoAnswer) -> bool:
+    """Return whether other paths of an address are useless to ask after an error of one path.
+
+    A slow path says nothing about the others, so after one, the address gets a cheap request: a
+    response to that, even a 404, is a sign of life.
+    """
+    if not error.late:
+        return error.silent
+    try:
+        address.get(f"{INDEX}cmdline", timeout_seconds=ALIVE_SECONDS)
+    except NoAnswer as again:
+        return again.silent
+    return False
 
 
 def find_doors(addresses: Sequence[Endpoints], *, is_wanted: bool = False) -> Doors:
@@ -184,7 +216,7 @@ def _with(
             answer = address.get(path, timeout_seconds=None if is_wanted else PROBE_SECONDS)
         except NoAnswer as error:
             # then other paths do not answer either; a service has ports for other things
-            if error.silent:
+            if is_silent(address, error):
                 unheard.append(text("{}: {}", Address(address.base), error.what))
                 break
             if is_wanted or "404" not in str(error):

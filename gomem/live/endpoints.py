@@ -25,7 +25,7 @@ from gomem.text import File, Quoted, Text, text
 from gomem.units import is_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 MAX_ANSWER_BYTES = 256 << 20
@@ -43,14 +43,18 @@ _AUTHORIZE = "give --header 'Authorization: Bearer …', --header @FILE, or --us
 class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
     """There was no usable response; the message gives the reason and what to do.
 
-    `silent` means that nothing arrived at all, so that retrying at once is useless. `absent` means
-    that an API reports not to have the data.
+    `silent` means that nothing usable arrived, so that retrying at once is useless. `late` means
+    that the time ran out on an open connection: other paths might still answer. `absent` means that
+    an API reports not to have the data.
     """
 
-    def __init__(self, what: str, *, silent: bool = False, absent: bool = False) -> None:
+    def __init__(
+        self, what: str, *, silent: bool = False, late: bool = False, absent: bool = False
+    ) -> None:
         super().__init__(what)
         self.what = Text(what)
-        self.silent = silent
+        self.silent = silent or late
+        self.late = late
         self.absent = absent
 
 
@@ -82,6 +86,7 @@ class Access:
     authority: Path | None = None  # a file of trusted certificates, instead of the system's
     insecure: bool = False  # whether any certificate is accepted
     timeout_seconds: float = 10.0  # for a whole response
+    longer: str = ""  # what sets another timeout, such as `--timeout`; empty if nothing does
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ class Endpoints:
     base: str  # prefix of all paths, without name, password or query
     _client: httpx.Client
     _timeout_seconds: float
+    _longer: str = ""  # as in `Access`
     _deadline: Deadline = field(default_factory=Deadline)
 
     def __enter__(self) -> Self:
@@ -100,20 +106,24 @@ class Endpoints:
         self._client.close()
 
     def get(
-        self, path: str, *, timeout_seconds: float | None = None, asked: Asked | None = None
+        self,
+        path: str,
+        *,
+        timeout_seconds: float | None = None,
+        asked: Asked | None = None,
+        at_first_bytes: Callable[[], None] = lambda: None,
     ) -> Answer:
         """Get the response at a path below the base; `timeout_seconds` can only shorten the wait.
 
-        If `asked` is given, POST its body. Raises NoAnswer if the response did not arrive, was
-        refused, or is too large.
+        If `asked` is given, POST its body. `at_first_bytes` is called once the body begins. Raises
+        NoAnswer if the response did not arrive, was refused, or is too large.
         """
         seconds = min(timeout_seconds or self._timeout_seconds, self._timeout_seconds)
         began, at = time.perf_counter(), datetime.now(UTC)
-        with _sentences(seconds, self._deadline):
-            pieces = self._pieces(
-                self.base + path, began + seconds, seconds, MAX_ANSWER_BYTES, asked
-            )
-            data = b"".join(pieces)
+        with self._sentences(seconds):
+            url, until = self.base + path, began + seconds
+            pieces = self._pieces(url, until, seconds, MAX_ANSWER_BYTES, asked)
+            data = b"".join(_after_first(pieces, at_first_bytes))
         return Answer(data, at, time.perf_counter() - began)
 
     def save(self, file: IO[bytes], max_bytes: int) -> Answer:
@@ -123,7 +133,7 @@ class Endpoints:
         """
         seconds = self._timeout_seconds
         began, at = time.perf_counter(), datetime.now(UTC)
-        with _sentences(seconds, self._deadline):
+        with self._sentences(seconds):
             for piece in self._pieces(self.base, began + seconds, seconds, max_bytes):
                 file.write(piece)
         file.seek(0)
@@ -143,10 +153,35 @@ class Endpoints:
         for _ in range(MAX_REDIRECTS + 1):
             with self._client.stream(method, url, **options) as response:
                 if not response.is_redirect:
-                    yield from _body(response, until, seconds, max_bytes)
+                    yield from _body(response, until, max_bytes)
                     return
                 url = _redirect(response, url)
         raise NoAnswer(f"redirects more than {MAX_REDIRECTS} times")
+
+    @contextmanager
+    def _sentences(self, seconds: float) -> Iterator[None]:
+        """Convert httpx's errors to gomem's messages; the originals can quote what was sent."""
+        try:
+            with self._deadline.within(seconds):
+                yield
+        except _Late as late:
+            raise NoAnswer(self._late(seconds, late.size), late=True) from late
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            is_slow = isinstance(error, httpx.TimeoutException)
+            is_connected = not isinstance(error, httpx.ConnectTimeout)
+            if self._deadline.is_late or (is_slow and is_connected):
+                raise NoAnswer(self._late(seconds, 0), late=True) from error
+            what = _broken(error)
+            unknown = f"request failed ({type(error).__name__})"
+            raise NoAnswer(what or unknown, silent=what is not None) from error
+
+    def _late(self, seconds: float, size: int) -> str:
+        """How long was waited, and what waits longer."""
+        said = f"took longer than {seconds:g} s"
+        said += f" ({size} bytes arrived and were discarded)" if size else ""
+        if seconds < self._timeout_seconds:
+            return f"{said}; name the URL to wait up to {self._timeout_seconds:g} s"
+        return f"{said}; {self._longer} {3 * seconds:g}s waits longer" if self._longer else said
 
 
 def open_endpoints(url: str, access: Access, *, whole: bool = False) -> Endpoints:
@@ -176,7 +211,7 @@ def open_endpoints(url: str, access: Access, *, whole: bool = False) -> Endpoint
         )
     except (ValueError, TypeError, UnicodeError) as error:
         raise CaptureError("--header: not a header; write 'Name: value'") from error
-    return Endpoints(base, client, access.timeout_seconds)
+    return Endpoints(base, client, access.timeout_seconds, access.longer)
 
 
 def split_url(url: str, *, whole: bool = False) -> tuple[str, tuple[str, str] | None]:
@@ -212,9 +247,23 @@ def without_secrets(url: str) -> str:
     return f"{scheme}://{rest}" if mark else rest
 
 
-def _body(
-    response: httpx.Response, until: float, seconds: float, max_bytes: int
-) -> Iterator[bytes]:
+class _Late(Exception):  # noqa: N818 - a reason, not a fault
+    """The time ran out within the body; `size` bytes arrived."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
+
+
+def _after_first(pieces: Iterator[bytes], call: Callable[[], None]) -> Iterator[bytes]:
+    """The pieces; `call` is called when the first has come."""
+    first = next(pieces, b"")
+    call()
+    yield first
+    yield from pieces
+
+
+def _body(response: httpx.Response, until: float, max_bytes: int) -> Iterator[bytes]:
     if response.status_code != HTTPStatus.OK:
         raise NoAnswer(_status(response))
     refuse_as_grpc(response.headers)
@@ -225,7 +274,7 @@ def _body(
         if size > max_bytes:
             raise NoAnswer(f"answers with more than {max_bytes >> 20} MiB")
         if time.perf_counter() > until:
-            raise NoAnswer(_late(seconds, size), silent=True)
+            raise _Late(size)
     declared = response.headers.get("content-length", "")
     if is_digits(declared) and size < int(declared):
         raise NoAnswer(f"ended after {size} of {declared} bytes")
@@ -277,27 +326,17 @@ def _redirect(response: httpx.Response, url: str) -> str:
     return str(target)
 
 
-@contextmanager
-def _sentences(seconds: float, deadline: Deadline) -> Iterator[None]:
-    """Convert httpx's errors to gomem's messages; the originals can quote what was sent."""
-    try:
-        with deadline.within(seconds):
-            yield
-    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-        kinds = {
-            httpx.ConnectTimeout: "does not answer: no connection in time",
-            httpx.TimeoutException: _late(seconds, 0),
-            httpx.ConnectError: _connection(error),
-            httpx.RemoteProtocolError: (
-                "closed the connection before the end of the answer, or does not speak HTTP"
-            ),
-            httpx.NetworkError: "the connection broke before the end of the answer",
-        }
-        if deadline.is_late:
-            raise NoAnswer(_late(seconds, 0), silent=True) from error
-        what = next((what for kind, what in kinds.items() if isinstance(error, kind)), None)
-        unknown = f"request failed ({type(error).__name__})"
-        raise NoAnswer(what or unknown, silent=what is not None) from error
+def _broken(error: Exception) -> str | None:
+    """What an error of httpx says of the address; None if it says nothing about it."""
+    kinds = {
+        httpx.ConnectTimeout: "does not answer: no connection in time",
+        httpx.ConnectError: _connection(error),
+        httpx.RemoteProtocolError: (
+            "closed the connection before the end of the answer, or does not speak HTTP"
+        ),
+        httpx.NetworkError: "the connection broke before the end of the answer",
+    }
+    return next((what for kind, what in kinds.items() if isinstance(error, kind)), None)
 
 
 def _connection(error: BaseException) -> str:
@@ -313,8 +352,3 @@ def _connection(error: BaseException) -> str:
             return "refuses the connection: nothing listens there"
         cause = cause.__cause__ or cause.__context__
     return "cannot be reached"
-
-
-def _late(seconds: float, size: int) -> str:
-    came = f"; {size} bytes discarded" if size else ""
-    return f"no complete answer within {seconds:g} s{came}; allow more with --timeout"

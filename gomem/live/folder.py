@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gzip
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA
 from gomem.errors import CaptureError
+from gomem.live.reading import PACKED
 from gomem.numbered import Address
 from gomem.sources.names import readable_name
 from gomem.sources.times import parse_time
@@ -130,10 +132,13 @@ class CaptureFolder:
         files = {}
         for reading in [reading for reading in moment.readings if reading.file is None]:
             try:
-                files[reading.file_name] = self.redact(reading.file_name, reading.data)
+                data = self.redact(reading.file_name, reading.data)
             except ValueError as error:
                 moment.readings.remove(reading)
                 moment.missing[reading.kind] = f"cannot be redacted: {error}"
+                continue
+            packs = reading.kind in PACKED
+            files[reading.file_name] = gzip.compress(data, 1, mtime=0) if packs else data
         return files
 
     def end(self, why: str) -> None:

@@ -2,7 +2,8 @@
 
 1. MemStats, with NumGC. Probing the addresses has already created connections and buffers.
 2. The kernel's files immediately afterwards, smaps first, so that MemStats and smaps are as close
-   as possible. Reading these files costs the process only a lock on its mappings.
+   as possible. Reading these files costs the process only a lock on its mappings. If MemStats come
+   with a heap profile in text, which takes up to seconds, the files are read while it is written.
 3. MemStats again. If a collection ended in between, and LastGC is before the start of step 2, this
    second reading belongs to the kernel's files. Otherwise steps 2 and 3 are repeated, up to three
    times, so that a matching pair is found if the process leaves time for one.
@@ -20,6 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.live.cgroup_files import cgroup_files, read_file
+from gomem.live.doors import is_silent
 from gomem.live.endpoints import NoAnswer
 from gomem.live.process import Ended, NotRead
 from gomem.units import KIB
@@ -40,10 +42,13 @@ KERNEL_FILES = ("smaps", "smaps_rollup", "status", "statm")
 FILE_NAMES = {
     "memstats": "memstats.json",
     "metrics": "metrics.txt",
-    "heap_text": "heap.txt",
+    "heap_text": "heap.txt.gz",
     "heapdump": "heap.dump",
     **{name: f"{name}.pb.gz" for name in PROFILES},
 }
+
+
+PACKED = frozenset({"heap_text"})  # kinds that are long and come as plain text
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,12 @@ class Moment:
     def of(self, kind: str) -> Reading | None:
         """Return the reading of a kind; None if there is none."""
         return next((reading for reading in self.readings if reading.kind == kind), None)
+
+    def lacks(self, kind: str, address: Endpoints | None, error: NoAnswer) -> None:
+        """Record why an address did not give data, and whether to ask it for more."""
+        self.missing[kind] = error.what
+        if address is not None and is_silent(address, error):
+            self.silent.add(address.base)
 
     @property
     def has_kernel_side(self) -> bool:
@@ -128,12 +139,10 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
         of_cgroup = cgroup_files(process.read("cgroup"))
     except (NotRead, OSError) as error:
         moment.missing["cgroup"] = str(error)
-    before = _runtime(moment, doors)
+    before: RuntimeReading | None = None
     for attempt in range(1, ATTEMPTS + 1):
         began = time.perf_counter()
-        moment.readings = []
-        _keep(moment, before)
-        _kernel(moment, process)
+        before = _with_kernel(moment, process, doors, before)
         after = _runtime(moment, doors) if before is not None else None
         moment.num_gc = _counts(before, after)
         if _ended_before(after, moment):
@@ -145,9 +154,25 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
         is_same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
         if is_same or attempt == ATTEMPTS or time.perf_counter() - began > DEAR_SECONDS:
             break
-        before = after
+        before = None if moment.of("heap_text") else after
     for path in of_cgroup:
         _add(moment, path.name, partial(read_file, path))
+
+
+def _with_kernel(
+    moment: Moment, process: Process, doors: Doors, before: RuntimeReading | None
+) -> RuntimeReading | None:
+    """Read MemStats, unless they were read just `before`, and the kernel's files."""
+    moment.readings = []
+    if before is None:
+        before = _runtime(moment, doors, partial(_kernel, moment, process))
+    kernel = moment.readings
+    moment.readings = []
+    _keep(moment, before)
+    moment.readings += kernel
+    if not kernel:
+        _kernel(moment, process)
+    return before
 
 
 def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
@@ -168,17 +193,17 @@ def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tupl
     return (first, last) if first is not None and last is not None and first <= last else None
 
 
-def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
+def _runtime(
+    moment: Moment, doors: Doors, during_page: Callable[[], None] = lambda: None
+) -> RuntimeReading | None:
     if doors.memstats_from is None:
         if doors.found:
             moment.missing["memstats"] = "not served"
         return None
     try:
-        return doors.runtime()
+        return doors.runtime(during_page)
     except NoAnswer as error:
-        moment.missing["memstats"] = error.what
-        if error.silent:
-            moment.silent.add(doors.memstats_from[1].base)
+        moment.lacks("memstats", doors.memstats_from[1], error)
         return None
 
 
@@ -221,12 +246,10 @@ def _add_answer(
     moment: Moment, kind: str, address: Endpoints | None, call: Callable[[], Answer]
 ) -> None:
     """Add an endpoint's answer, or the reason why it is missing."""
-    base = "" if address is None else address.base
-    if base in moment.silent:
+    if address is not None and address.base in moment.silent:
         moment.missing[kind] = "not requested: the address did not answer before"
         return
     try:
         moment.readings.append(_reading(kind, call()))
     except NoAnswer as error:
-        moment.missing[kind] = error.what
-        moment.silent |= {base} if error.silent else set()
+        moment.lacks(kind, address, error)

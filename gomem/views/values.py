@@ -14,6 +14,7 @@ from gomem.units import (
     format_change,
     format_count,
     format_fraction,
+    format_rate,
     format_seconds,
     is_unknown,
     minus,
@@ -75,13 +76,15 @@ def count_cell(count: int) -> Cell:
 @_known
 def rate_cell(per_second: float) -> Cell:
     """Bytes per second."""
-    return Cell(f"{format_bytes(per_second)}/s", minus(f"{per_second:.0f} B/s"))
+    return Cell(format_rate(per_second), minus(f"{per_second:.0f} B/s"))
 
 
 @_known
-def slope_cell(per_second: float) -> Cell:
-    """Growth in bytes per second, with its sign."""
-    return Cell(minus(f"{format_change(per_second)}/s"), minus(f"{per_second:.0f} B/s"))
+def slope_cell(per_second: float, low: float | None = None, high: float | None = None) -> Cell:
+    """Growth in bytes per second, with its sign and the digits that its interval leaves."""
+    return Cell(
+        minus(format_rate(per_second, low, high, signed=True)), minus(f"{per_second:.0f} B/s")
+    )
 
 
 @_known

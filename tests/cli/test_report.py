@@ -96,6 +96,30 @@ def test_a_process_is_captured_and_reported_and_again_with_what_moved(tmp_path, 
     assert 2 == len(report["capture"]["moments"])
 
 
+@pytest.mark.parametrize(("columns", "width"), [("80", 80), ("140", 140), ("", 100), ("x", 100)])
+def test_piped_text_is_as_wide_as_columns_says_and_in_a_file_100(
+    columns, width, tmp_path, monkeypatch, capsys
+):
+    """
+    Whether or not a page is written, too.
+    """
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", columns)
+    piped = []
+    for more in ((), ("-o", "page.html")):
+        assert 0 == run(["report", "--demo", *more])
+        *lines, page = capsys.readouterr().out.splitlines()
+        piped.append(lines)
+        assert page.endswith(".html")
+    assert 0 == run(["report", "--demo", "-o", "page.txt"])
+    written = (tmp_path / "page.txt").read_text().splitlines()
+
+    assert piped[0] == piped[1]
+    prose = [[line for line in lines if " " in line.strip()] for lines in (piped[0], written)]
+    assert width - 10 < max(len(line) for line in prose[0] if "gomem " not in line) <= width
+    assert 90 < max(len(line) for line in prose[1] if "gomem " not in line) <= 100
+
+
 def test_a_file_that_is_called_like_a_pid_is_a_file(tmp_path):
     (tmp_path / "4711").write_bytes(HEAP.read_bytes())
 

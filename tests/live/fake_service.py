@@ -16,6 +16,7 @@ from pathlib import Path
 
 MOMENT = Path(__file__).parents[2] / "fixtures/captures/healthy-go1.27.3/2-steady"
 PAGE = MOMENT.parents[2] / "doors/go1.27.3/metrics.prom.gz"
+TEXT = PAGE.with_name("heap.txt.gz")
 DUMP = MOMENT.parents[2] / "heapdumps/keepers-go1.24.13.dump.gz"
 ANSWERS = json.loads(sys.argv[1])
 SECRET = "Bearer sesame"  # noqa: S105
@@ -49,6 +50,7 @@ BODIES = {
     "allocs": (MOMENT / "heap.pb.gz").read_bytes,
     "goroutine": (MOMENT / "goroutine.pb.gz").read_bytes,
     "cut-profile": lambda: (MOMENT / "heap.pb.gz").read_bytes()[:-40],
+    "heap text": lambda: gzip.decompress(TEXT.read_bytes()),
     "metrics": lambda: gzip.decompress(PAGE.read_bytes()),
     "packed-html": lambda: gzip.compress(b"<!DOCTYPE html><html><body>Welcome</body></html>"),
     "dump": lambda: gzip.decompress(DUMP.read_bytes()),
@@ -70,6 +72,11 @@ class Handler(BaseHTTPRequestHandler):
         elif how == "drip-head":
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")
             self.drip(b"X-A: x\r\n")
+        elif how == "slow heap text":
+            body = BODIES["heap text"]()
+            self.answer(200, len(body), body[:4096])
+            time.sleep(1)
+            self.wfile.write(body[4096:])
         elif how == "die":
             self.answer(200, 10_000, b"half")
             self.close_connection = True

@@ -23,6 +23,11 @@ GOOD = {
     "/debug/pprof/goroutine": "goroutine",
     "/metrics": "metrics",
 }
+MEMSTATS = {"/debug/vars", "/metrics"}
+# MemStats come with a heap profile in text, which takes a second.
+WITH_A_LONG_PAGE = {path: how for path, how in GOOD.items() if path not in MEMSTATS} | {
+    "/debug/pprof/heap?debug=1": "slow heap text"
+}
 
 
 @dataclass

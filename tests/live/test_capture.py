@@ -1,6 +1,7 @@
 """`gomem capture`: whatever happens, a readable capture and a sentence."""
 
 import ctypes
+import gzip
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from threading import Thread
 
@@ -16,7 +18,8 @@ import pytest
 
 import gomem
 from gomem.cli.main import run
-from tests.live.services import GOOD, fake_service, go_service, has_go
+from tests.builders import FIXTURES
+from tests.live.services import GOOD, WITH_A_LONG_PAGE, fake_service, go_service, has_go
 
 needs_go = pytest.mark.skipif(not has_go, reason="Go is not installed")
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="no Linux")
@@ -165,9 +168,13 @@ def test_a_wrong_url_is_quoted_without_its_secrets(out, capsys):
 @pytest.mark.parametrize(
     ("answers", "artefact", "sentence"),
     [
-        ({"/debug/pprof/heap": "hang"}, "heap", "no complete answer within 0.5 s"),
-        ({"/debug/pprof/heap": "drip"}, "heap", "bytes discarded"),
-        ({"/debug/pprof/heap": "drip-head"}, "heap", "no complete answer within 0.5 s"),
+        (
+            {"/debug/pprof/heap": "hang"},
+            "heap",
+            "/debug/pprof/heap took longer than 0.5 s; --timeout 1.5s waits",
+        ),
+        ({"/debug/pprof/heap": "drip"}, "heap", "bytes arrived and were discarded"),
+        ({"/debug/pprof/heap": "drip-head"}, "heap", "/debug/pprof/heap took longer than 0.5 s"),
         ({"/debug/pprof/heap": "die"}, "heap", "before the end of the answer"),
         ({"/debug/pprof/heap": "401"}, "heap", "answered 401 Unauthorized; give --header"),
         ({"/debug/pprof/heap": "503"}, "heap", "answered 503 Service Unavailable"),
@@ -199,9 +206,54 @@ def test_redacted_the_reason_names_no_host(out, capsys):
     assert f"no heap: {reason}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("slow", ["/debug/pprof/heap", "/debug/vars", "/debug/pprof/allocs"])
+def test_a_slow_endpoint_loses_its_own_answer_alone(slow, out):
+    with fake_service(GOOD | {slow: "hang"}) as service:
+        assert 0 == run(["capture", service.pid, service.url, "-o", str(out), "--timeout", "1s"])
+
+    name = "memstats" if slow == "/debug/vars" else slow.rpartition("/")[2]
+    # what does not answer when the endpoints are looked for is none: /metrics has MemStats, too
+    assert ALL - {name} == kinds(out)
+    assert name == "memstats" or missing(out)[name].startswith(f"{slow} took longer than 1 s")
+    read_back(out)
+
+
+def test_memstats_that_come_late_lose_no_profile(out):
+    with fake_service(WITH_A_LONG_PAGE | {"/debug/pprof/heap?debug=1": "hang"}) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "500ms"])
+
+    assert ALL - {"memstats", "metrics"} == kinds(out)
+    said = "/debug/pprof/heap?debug=1 took longer than 0.5 s; --timeout 1.5s waits longer"
+    assert {"memstats": said} == missing(out)
+
+
+@pytest.mark.parametrize("redact", [(), ("--redact",)], ids=["", "redacted"])
+def test_memstats_of_a_long_page_are_kept_packed_and_beside_smaps(redact, out):
+    """
+    Go reads MemStats before it writes the page, so smaps is read while that is written.
+    """
+    with fake_service(WITH_A_LONG_PAGE) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), *redact])
+
+    page = FIXTURES / "doors/go1.27.3/heap.txt.gz"
+    capture = read_back(out)
+    (text,) = out.glob("*/heap.txt.gz")
+    assert gzip.decompress(page.read_bytes()) == gzip.decompress(text.read_bytes())
+    assert len(page.read_bytes()) * 1.5 > text.stat().st_size
+    times = {kind: file["time"] for kind, file in moments(out)[0]["artefacts"].items()}
+    between = datetime.fromisoformat(times["smaps"]) - datetime.fromisoformat(times["heap_text"])
+    assert 0 <= between.total_seconds() < 0.5
+    stats = gomem.read_memstats(page).stats
+    assert stats["HeapSys"].tolist() == capture.memstats["HeapSys"].tolist()
+    assert ALL - {"memstats", "metrics"} | {"heap_text"} == kinds(out)
+
+
 def test_an_address_that_hangs_is_not_asked_again_in_the_same_moment(out):
-    answers = GOOD | dict.fromkeys(("/debug/pprof/heap", "/debug/pprof/goroutine"), "hang")
-    with fake_service(answers) as service:
+    """
+    Then its shortest answer hangs, too.
+    """
+    hanging = ("/debug/pprof/heap", "/debug/pprof/goroutine", "/debug/pprof/cmdline")
+    with fake_service(GOOD | dict.fromkeys(hanging, "hang")) as service:
         assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "500ms"])
 
     assert missing(out)["goroutine"].startswith("not requested")
@@ -216,11 +268,20 @@ def test_a_redirect_on_the_same_host_is_followed(out):
 
 
 def test_an_address_that_never_answers_is_said_with_the_reason(out, capsys):
-    with fake_service({"/debug/pprof/": "hang"}) as service:
+    answers = dict.fromkeys(("/debug/pprof/", "/debug/pprof/cmdline"), "hang")
+    with fake_service(answers) as service:
         assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "1s"])
 
-    assert f"{service.url}: no complete answer within" in capsys.readouterr().err
+    assert f"{service.url}: took longer than 1 s; --timeout 3s waits" in capsys.readouterr().err
     assert "smaps" in kinds(out)
+
+
+def test_an_address_whose_index_is_slow_is_asked_for_the_rest(out, capsys):
+    with fake_service(GOOD | {"/debug/pprof/": "hang"}) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "1s"])
+
+    assert f"{service.url}/debug/pprof/: took longer than 1 s" in capsys.readouterr().err
+    assert ALL - {"heap", "allocs", "goroutine"} == kinds(out)
 
 
 @pytest.mark.parametrize("given", ["argument", "file"])

@@ -15,7 +15,14 @@ import pytest
 
 import gomem
 from gomem.cli.main import run
-from tests.live.services import GOOD, built_service, fake_service, go_service, has_go
+from tests.live.services import (
+    GOOD,
+    WITH_A_LONG_PAGE,
+    built_service,
+    fake_service,
+    go_service,
+    has_go,
+)
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="no Linux")
 SCRIPT = Path(gomem.__file__).parent / "live/collect.sh"
@@ -63,11 +70,12 @@ def test_it_is_what_the_command_prints(capsys):
     assert SCRIPT.read_text() == capsys.readouterr().out
 
 
-def test_it_takes_what_the_command_takes(shell, tmp_path):
+@pytest.mark.parametrize("answers", [GOOD, WITH_A_LONG_PAGE], ids=["", "heap-text"])
+def test_it_takes_what_the_command_takes(answers, shell, tmp_path):
     """
     The same artefacts in the same order, under the same names, of the same process.
     """
-    with fake_service(GOOD) as service:
+    with fake_service(answers) as service:
         tar, said = collected(shell, service.pid)
         assert 0 == run(["capture", service.pid, "-o", str(tmp_path / "ours")])
 

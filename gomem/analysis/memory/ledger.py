@@ -47,6 +47,10 @@ PART_OF_KIND = {
 _LEFT_OVER = ("heap_untouched", "heap_unexplained")
 PARTS = (*CLAIMED, "heap_released_resident", *_LEFT_OVER, *PART_OF_KIND.values())
 HEAP_PARTS = frozenset(PARTS[:7])
+TWO_STATES = (
+    "the Go heap and stacks are not reliably broken down, because MemStats and the kernel show two "
+    "states of the process; RSS and the other parts come from the kernel alone and are reliable"
+)
 ARENAS, STRUCTURES, OUTSIDE = "heap and stacks", "runtime structures", "outside Go's runtime"
 _WHERE = {**dict.fromkeys(PARTS[:7], ARENAS), "runtime_metadata": STRUCTURES}
 CONFIDENCE = {
@@ -229,10 +233,7 @@ def reconcile_rss(
     known = (_confidence(row[0], inferred, doubtful, is_of_both=has_both) for row in rows)
     parts = build_rows(((*row, how) for row, how in zip(rows, known, strict=True)), LEDGER_PARTS)
     if doubtful:
-        notes.append(
-            f"cannot be trusted: {', '.join(part for part, *_ in rows if part in doubtful)}; "
-            "RSS and the other parts come from the kernel alone and are reliable"
-        )
+        notes.append(TWO_STATES)
     next_file = AGAIN_NEXT if is_of_two_states else ""
     if classified is None or memstats is None:
         next_file = SMAPS_NEXT if classified is None else MEMSTATS_NEXT

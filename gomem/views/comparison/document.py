@@ -15,7 +15,7 @@ from gomem.comparison.sites import REQUEST
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Build
 from gomem.text import MomentName, Text, joined, text
-from gomem.units import format_bytes, format_fraction, is_unknown
+from gomem.units import format_bytes, format_fraction, format_seconds, is_unknown
 from gomem.views.comparison import tables, words
 from gomem.views.comparison.opening import opening, size_of
 from gomem.views.comparison.sites import LEGEND, site_change, sites_table
@@ -81,7 +81,7 @@ def comparison_document(
     settings = settings_words(comparison.settings)
     document = Document(
         kind=KIND,
-        title=title_of(before, after, settings),
+        title=title_of(before, after, settings, comparison.process_seconds),
         facts=words.covered(comparison, before, after),
         verdict=replace(verdict_of(comparison, settings), size=size_of(comparison)),
         sections=sections_of(SECTIONS, comparison),
@@ -91,8 +91,15 @@ def comparison_document(
     return share(document, hidden)
 
 
-def title_of(before: str, after: str, settings: str) -> str:
-    """Title of the difference: releases or settings; else the names of the sides."""
+def title_of(before: str, after: str, settings: str, process_seconds: float | None = None) -> str:
+    """Title of the difference: releases or settings; else the names of the sides.
+
+    One process at two times (`process_seconds` apart) is named with this time.
+    """
+    if process_seconds is not None:
+        apart = format_seconds(abs(process_seconds), brief=True)
+        earlier = ", the second capture is the earlier one" if process_seconds < 0 else ""
+        return f"{before} {ARROW} {after}: the same process, {apart} apart{earlier}"
     return settings if 0 < len(settings) <= MAX_TITLE else f"{before} {ARROW} {after}"
 
 

@@ -128,14 +128,23 @@ WHY = (
     seconds("GC CPU", "gc_cpu_seconds"),
     seconds("total pause", "stopped_seconds"),
 )
+
+
+def _slope(per_second: float | None, live: LiveHeap) -> Cell:
+    return slope_cell(per_second, live.slope_low, live.slope_high)
+
+
 LIVE_HEAP = (
     words("", lambda live: f"run {live.run}"),
     clock("start", attrgetter("begin_seconds")),
     seconds("duration", attrgetter("seconds")),
     size("first 10 %", attrgetter("first_bytes")),
     size("last 10 %", attrgetter("last_bytes")),
-    shown_by(slope_cell)("median slope", attrgetter("slope_bytes_per_second")),
-    Column("95 % interval", lambda live: between(live.slope_low, live.slope_high, slope_cell)),
+    Column("median slope", lambda live: _slope(live.slope_bytes_per_second, live)),
+    Column(
+        "95 % interval",
+        lambda live: between(live.slope_low, live.slope_high, lambda end: _slope(end, live)),
+    ),
     count("n", attrgetter("cycles")),
 )
 PHASE = (

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.text import Seconds
-from gomem.units import format_bytes, format_seconds, is_unknown, minus
+from gomem.units import format_bytes, format_rate, format_seconds, is_unknown, minus
 from gomem.views.document import Cell, Figure, Paragraph, Section
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.growth import plot_growth
@@ -74,8 +74,8 @@ def _row(moving: pd.DataFrame, row: Row) -> Cell:
     return Cell(known_name(function), note=note, code=True)
 
 
-def _per_second(rate: float) -> str:
-    return minus(f"{format_bytes(rate)}/s")
+def _per_second(rate: float, row: Row) -> str:
+    return minus(format_rate(rate, row["slope_low"], row["slope_high"]))
 
 
 def _projected(row: Row) -> Cell:
@@ -90,9 +90,9 @@ SLOPES = (
     words("shape", "shape"),
     size("first", "first"),
     size("last", "last"),
-    shown_by(Cell)("slope", lambda row: _per_second(row["slope"])),
+    shown_by(Cell)("slope", lambda row: _per_second(row["slope"], row)),
     shown_by(Cell)(
         "95 % interval",
-        lambda row: f"{_per_second(row['slope_low'])} to {_per_second(row['slope_high'])}",
+        lambda row: " to ".join(_per_second(row[end], row) for end in ("slope_low", "slope_high")),
     ),
 )

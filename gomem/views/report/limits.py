@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.limit_risk import COUNTED
 from gomem.inputs.system import FREEBSD
 from gomem.text import MomentName, text
-from gomem.units import format_bytes, format_change, format_fraction, format_seconds
+from gomem.units import format_bytes, format_fraction, format_rate, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
 from gomem.views.tables import BLANK, code, moment, share, size, table, words
 from gomem.views.values import bytes_cell, fraction_cell
@@ -159,11 +159,10 @@ def _unreclaimable_words(use: CgroupUse) -> str:
 def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
     if growth is None:
         return "The time to the limit is unknown: an estimate needs three snapshots with a time."
-    slope = (
-        f"{format_change(growth.slope_bytes_per_second)}/s (95 % interval: "
-        f"{format_change(growth.slope_low)}/s to {format_change(growth.slope_high)}/s, "
-        f"n={growth.points})"
-    )
+    bounds = (growth.slope_low, growth.slope_high)
+    each = (growth.slope_bytes_per_second, *bounds)
+    middle, low, high = (format_rate(rate, *bounds, signed=True) for rate in each)
+    slope = f"{middle} (95 % interval: {low} to {high}, n={growth.points})"
     ends = (growth.soonest_seconds, growth.latest_seconds)
     soonest, latest = ("never" if math.isinf(end) else format_seconds(end) for end in ends)
     if math.isinf(growth.seconds) and soonest == "never":

@@ -18,21 +18,17 @@ from gomem.views.document import (
     Table,
     unchosen,
 )
+from gomem.views.writers.text_table import TextColumn, text_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
 
-    from gomem.views.document import Block, Cell, Document, Section, Step, Verdict
+    from gomem.views.document import Block, Document, Section, Step, Verdict
 
 WIDTH = 100
 NARROWEST = 40
-HEADING = 10  # characters of a numeric column's heading, if a table is wider than the terminal
-SHORT = 20  # characters; shorter words are never broken
-BETWEEN = 2  # spaces between two columns
 PLACED = 3  # words of a row that can be written as `file: line 9: error`
 STYLES = {
     "critical": "bold red", "warning": "bold yellow", "info": "cyan", "good": "bold green",
@@ -167,14 +163,18 @@ class _Writer:
                 notes = (f" ({cell.note})" for cell in row if cell.note)
                 self._wrapped("".join((said, *notes)), hang=2)
             return
-        columns = slice(table.brief_columns)
-        drawn = _rich_table(table, columns, self._console.width)
         shown = table.rows[: table.brief_rows]
-        for row in shown:
-            drawn.add_row(*(_cell(cell) for cell in row[columns]))
-        for row in table.total:
-            drawn.add_row(*(_cell(cell, "bold") for cell in row[columns]))
-        self._console.print(drawn)
+        columns = [
+            TextColumn(readable(heading), side == ">", [readable(cell.text) for cell in cells])
+            for heading, side, *cells in zip(
+                table.columns, table.sides, *shown, *table.total, strict=True
+            )
+        ][: table.brief_columns]
+        drawn = text_tables(columns, self._console.width, bold_rows=len(table.total))
+        for number, part in enumerate(drawn):
+            if number:
+                self._gap()
+            self._console.print(part)
         if len(shown) < len(table.rows):
             self._wrapped(f"and {len(table.rows) - len(shown)} more", "dim")
 
@@ -194,36 +194,6 @@ class _Writer:
         )
         for line in lines:
             self._console.print(Text(_with_plain_spaces(line), style=style or ""), overflow="fold")
-
-
-def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-
-    drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    # Width if no cell is wrapped.
-    rows = [[cell.text for cell in row[columns]] for row in (*table.rows, *table.total)]
-    by_column = zip(table.columns[columns], *rows, strict=True)
-    shown = [tuple(map(readable, texts)) for texts in by_column]
-    is_folded = sum(max(map(len, texts)) + BETWEEN for texts in shown) - BETWEEN > width
-    for (heading, *cells), side in zip(shown, table.sides[columns], strict=True):
-        lines = textwrap.wrap(heading, HEADING, break_long_words=False) if is_folded else []
-        words = [word for text in (heading, *cells) for word in text.split()]
-        drawn.add_column(
-            "\n".join(lines) or heading,
-            justify="right" if side == ">" else "left",
-            min_width=max((len(word) for word in words if len(word) <= SHORT), default=0),
-            no_wrap=side == ">",
-            overflow="fold",
-            header_style="dim",
-        )
-    return drawn
-
-
-def _cell(cell: Cell, style: str = "") -> Text:
-    from rich.text import Text
-
-    return Text(readable(cell.text), style=style)
 
 
 def readable(text: str) -> str:

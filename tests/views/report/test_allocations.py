@@ -50,7 +50,7 @@ def test_growth_names_the_leak_its_shape_and_where_it_leads():
     (table,) = tables(growth_section(diagnosis).blocks)
 
     shown = rows_of(table)["main.newAuditRecord"]
-    assert ["ramp", "1.71 MiB/s", "128 MiB"] == [shown[0], shown[3], shown[5]]
+    assert ["ramp", "1.7 MiB/s", "128 MiB"] == [shown[0], shown[3], shown[5]]
     assert "projected, in 57 s" == table.columns[-1]
     assert row["projected"] == pytest.approx(128.25 * (1 << 20), rel=1e-3)
     assert "main.(*audit).append" in table.rows[0][0].note

@@ -157,3 +157,22 @@ def test_no_word_of_a_wide_table_is_broken():
     assert 1 == words.count("snapshot")
     assert ["t01", "t02"] == [line.split()[0] for line in lines if "27.5 MiB" in line]
     assert 7 == words.count("released,")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_a_number_is_never_cut(width):
+    """
+    Columns that do not fit follow below, beside the names of the rows.
+    """
+    heads = ("limit", *[f"time to limit {number}" for number in range(1, 10)])
+    times = [f"in 2.{number} min" for number in range(1, 10)]
+    rows = (("memory.max of the cgroup of the container", *times), ("GOMEMLIMIT", *times))
+    cells = tuple(tuple(map(Cell, row)) for row in rows)
+    section = Section("wide", "Wide", (Table("Wide", heads, "<" + ">" * 9, cells),))
+
+    text = write_text(Document("a", "b", (), None, (section,)), width=width)
+
+    assert {2} == {text.count(time) for time in times}
+    assert all(len(line) <= width for line in text.splitlines())
+    of_limit = [line for line in text.splitlines() if line.startswith("GOMEMLIMIT")]
+    assert len(of_limit) == {60: 3, 80: 2, 100: 2, 140: 1}[width]
