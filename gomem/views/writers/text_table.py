@@ -1,7 +1,7 @@
 """Lay out a table for a terminal, so that no number and no short word is cut.
 
-If a table is too wide, its words are wrapped. If the numbers alone are too wide, the last columns
-follow in a table below, beside the same first column.
+If a table is too wide, its words are wrapped. If its numbers are too wide, or leave no room for a
+sentence, the last columns follow in a table below, beside the same first column.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HEADING = 10  # characters of a heading, if a table is wider than the terminal
 SHORT = 20  # characters; shorter words are never broken
+LONG, READABLE = 60, 30  # characters: cells longer than the first are never wrapped to fewer
 BETWEEN = 2  # spaces between two columns
 
 
@@ -40,10 +41,12 @@ class TextColumn:
 
     @property
     def narrowest(self) -> int:
-        """The width below which a number or a short word is broken."""
-        whole = self.cells if self.is_number else " ".join(self.cells).split()
-        words = (word for word in (*whole, *self.heading.split()) if len(word) <= SHORT)
-        return max(map(len, words), default=0) if not self.is_number else self.widest
+        """The width below which a number or a short word is broken, or a sentence is a column."""
+        if self.is_number:
+            return self.widest
+        words = (*" ".join(self.cells).split(), *self.heading.split())
+        short = max((len(word) for word in words if len(word) <= SHORT), default=0)
+        return max(short, READABLE) if self.widest > LONG else short
 
 
 def text_tables(
