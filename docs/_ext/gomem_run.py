@@ -31,7 +31,10 @@ PLACES = {
     "heap.dump": FIXTURES / "heapdumps" / "keepers-go1.24.13.dump.gz",
     "nm.txt": FIXTURES / "heapdumps" / "keepers-go1.24.13.nm.txt.gz",
     "pods": FIXTURES / "pods",
-    "releases": FIXTURES / "changes" / "matrix",
+    **{
+        f"releases/{build}": FIXTURES / "changes" / "matrix" / build
+        for build in ("go1.23.4", "go1.24.0", "go1.24.5", "go1.24.6")
+    },
     "fixtures": FIXTURES,
 }
 
