@@ -107,6 +107,16 @@ def _beyond_profiles(moment: MomentFacts, case: Case) -> tuple[Evidence, ...]:
     )
 
 
+def _count_beside(moment: MomentFacts, case: Case) -> int | None:
+    """Return how many goroutines the nearest snapshots on both sides have at most; else None."""
+    counts = {count.moment: count.goroutines for count in case.facts.goroutine_counts}
+    names = [other.name for other in case.facts.moments]
+    place = names.index(moment.name)
+    sides = (reversed(names[:place]), names[place + 1 :])
+    beside = [next((counts[name] for name in side if name in counts), None) for side in sides]
+    return max((count for count in beside if count is not None), default=None)
+
+
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     limits, size, count = case.thresholds, stack_bytes(moment, case), moment.goroutine_count
     if size < limits.notable(limits.stack_bytes, moment.held_bytes):
@@ -114,8 +124,9 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if count is None and case.facts.goroutine_counts and goroutines_pile_up(case):
         return None
     large_part = limits.large_rss_fraction * (moment.rss_bytes or 0)
-    are_large = count is None or size >= limits.stack_each_bytes * count
-    are_few = (count or 0) < limits.goroutine_count and not goroutines_pile_up(case)
+    about = _count_beside(moment, case) if count is None else count
+    are_large = about is None or size >= limits.stack_each_bytes * about
+    are_few = (about or 0) < limits.goroutine_count and not goroutines_pile_up(case)
     if not are_large and not (moment.rss_bytes and are_few and size >= large_part):
         return None
     counted = case.facts.with_memstats
