@@ -16,7 +16,7 @@ from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.other_processes import PROCESSES, of_listed_process
 from gomem.capture.pasted import PastedPart, pasted_parts
-from gomem.capture.place import DURING, are_repeated, place, place_of_word, stem_of
+from gomem.capture.place import AFTER, DURING, are_repeated, place, place_of_word, stem_of
 from gomem.capture.prose import Prose
 from gomem.capture.release import release_of
 from gomem.capture.runs import OtherRun, before_the_last, in_order, of_last_run
@@ -273,16 +273,22 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 
 
 def _are_taken_once(files: Sequence[Artefact], series: Artefact) -> bool:
-    """Whether files beside a series have no place in it: neither a name, nor a folder, nor a clock.
+    """Whether files beside a series were taken once: at one place, and one of each kind.
 
-    They were most likely taken at its end.
+    They were most likely taken at its end, unless their name or a clock says otherwise.
     """
     folder = PurePosixPath(series.source.name).parent
     names = [PurePosixPath(file.source.name) for file in files]
+    stems = {stem_of(name.name) for name in names} - {""}
+    times = [dump.time for dump in series.parsed.dumps if dump.time is not None][-2:]
     return (
         not _is_pasted(series)
-        and all(name.parent == folder and not stem_of(name.name) for name in names)
-        and all(file.exact_time is None for file in files)
+        and all(name.parent == folder for name in names)
+        and all(place_of_word(stem) == AFTER for stem in stems)
+        and len(stems) < 2
+        and all(
+            file.exact_time is None or not times or file.exact_time >= times[0] for file in files
+        )
         and not are_repeated([series, *files])
     )
 

@@ -38,7 +38,7 @@ ORDER = (
     {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
     {"after", "later", "late", "last", "end", "final", "now", "new"},
 )
-DURING = 1  # the place of `during`, and of names without a place, in ORDER
+DURING, AFTER = 1, 2  # places in ORDER: of `during` and names without a place, and of `after`
 # Numbers, letters, times, or a word and one of these: `2`, `t2`, `b`, `scrape-07`, `before`.
 _IN_ORDER = re.compile(
     rf"(?:[a-z]+-?)?[0-9TZ:.-]*[0-9][0-9TZ:.-]*|(?:[a-z]+-)?[a-z]|{'|'.join(sorted(set().union(*ORDER)))}",

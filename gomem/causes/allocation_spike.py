@@ -257,11 +257,12 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
         path = rss[0].artefact if rss else moment.name
     else:
         path = moment.path("memstats")
-    away = excursion.away_fraction if excursion.away_fraction < 1 else None
+    seconds = excursion.seconds if seen.is_timed else None
+    away = excursion.away_fraction if seen.is_timed and excursion.away_fraction < 1 else None
     sizes = {f"{name} outside bursts": excursion.base, f"{name}, highest": excursion.highest}
     return (
         *known(path, "B", sizes),
-        *known(path, "s", {"time watched": excursion.seconds}),
+        *known(path, "s", {"time watched": seconds}),
         *known(path, "count", {"bursts": excursion.times}),
         *known(path, "fraction", {"share of time in bursts, at most": away}),
         *(() if seen.source in (MARKS, RSS) else rss),

@@ -241,7 +241,7 @@ def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change
         return Text()
     counted = _released(last) - _released(first)
     if counted * change > 0 and abs(counted) > MIN_MAIN_SHARE * abs(change):
-        return _of_counted(counted, change)
+        return _of_counted(counted, change, before, after)
     is_residency = abs(after - before) <= MIN_MAIN_SHARE * abs(heap) and abs(heap) <= max(
         before, after
     )
@@ -261,11 +261,19 @@ def _retained_words(before: int, after: int, heap: int) -> Text:
     return text("{}{} from {} to {}", verb, only, Bytes(before), Bytes(after))
 
 
-def _of_counted(counted: int, change: int) -> Text:
-    """How much of a change is released heap that the kernel still counts."""
+def _of_counted(counted: int, change: int, before: int, after: int) -> Text:
+    """How much of a change is released heap that the kernel still counts.
+
+    `before` and `after` are the retained Go heap: it moved against a larger change.
+    """
     if abs(counted) > abs(change):
         words = ": heap that Go has released but the kernel still counts {} by {}"
-        return text(words, "rose" if change > 0 else "fell", Bytes(abs(counted)))
+        said = text(words, "rose" if change > 0 else "fell", Bytes(abs(counted)))
+        if (after - before) * counted >= 0 or abs(after - before) < NAMED_SHARE * abs(counted):
+            return said
+        against = "; retained Go heap {} from {} to {}"
+        verb = "rose" if after > before else "fell"
+        return said + text(against, verb, Bytes(before), Bytes(after))
     words = "; {} of that is heap that Go {} released but the kernel still {}"
     verbs = ("has", "counts") if change > 0 else ("had", "counted")
     return text(words, Bytes(abs(counted)), *verbs)

@@ -116,11 +116,9 @@ def _of_a_page(diagnosis: Diagnosis, last: pd.Series) -> Text:
 
 def one_reading(diagnosis: Diagnosis) -> Text:
     """Say that MemStats of one moment show no growth; empty if other data show it."""
-    capture = diagnosis.capture
-    log = diagnosis.collector
+    capture, log = diagnosis.capture, diagnosis.collector
     has_trend = len(capture.by_moment) != 1 or (log is not None and not log.cycles.empty)
-    has_rss = any(moment.rss_bytes is not None for moment in diagnosis.moments)
-    if has_trend or has_rss or len(capture.memstats) != 1:
+    if has_trend or diagnosis.baseline is not None or len(capture.memstats) != 1:
         return Text()
     return Text("One reading does not show whether memory grows.")
 

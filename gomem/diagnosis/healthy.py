@@ -11,11 +11,12 @@ MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the curren
 
 
 def can_be_healthy(diagnosis: Diagnosis) -> bool:
-    """Return whether a problem would show: in a log that is long enough, or in RSS."""
+    """Return whether a problem would show: in a log that is long enough, or in RSS over time."""
     log, least = diagnosis.collector, diagnosis.thresholds.healthy_log_seconds
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
         return True
-    return shows_rss(diagnosis)
+    is_alone = len(diagnosis.moments) == 1 and diagnosis.baseline is None
+    return shows_rss(diagnosis) and not is_alone
 
 
 def shows_rss(diagnosis: Diagnosis) -> bool:

@@ -25,7 +25,7 @@ from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.causes.no_go import no_go_words
 from gomem.diagnosis.beside import whose_words
-from gomem.diagnosis.few_fields import later_words, most_of_go
+from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.further import further_words
 from gomem.diagnosis.listed_memory import (
@@ -62,6 +62,7 @@ LARGEST_GROUPS = 3  # named
 MOSTLY = 0.75  # of RSS: a group this large is named alone in a headline
 NATIVE_MEMORY = "native-memory"  # its title already names the contents of native memory
 TAKE_ANOTHER = text("If this growth is unexpected, capture for ten minutes: {}.", CAPTURE)
+SEE_WHETHER_IT_GROWS = text("See whether it grows: {}.", CAPTURE)
 WHOLE_SMAPS = text("Take a complete smaps, so that RSS is exact: {}.", TAKE_SMAPS)
 NOTHING_TO_DO = "Nothing to do."
 
@@ -141,6 +142,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
         headline, cached = joined(" ", (headline, cached)), Text()
     runs = other_runs_words(diagnosis.capture)
+    alone = one_reading(diagnosis) if severity is None and facts and facts.rss_bytes else Text()
     earlier = earlier_processes_words(diagnosis.case.facts)
     released = released_words(diagnosis.capture, facts)
     further = (
@@ -161,7 +163,9 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         confidence=None if named is None else named.confidence,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), *further, runs))),
+        whose=tuple(
+            filter(None, (*whose_words(diagnosis, facts, named, cached), *further, runs, alone))
+        ),
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
         further=further_words(diagnosis, named),
     )
@@ -358,11 +362,12 @@ def _next_step(
         return WHOLE_SMAPS
     if facts is not None and facts.listed is not None and is_not_go(facts.listed.name):
         return no_go_words(facts.listed, diagnosis.capture.unused_settings)
+    if severity is None and one_reading(diagnosis):
+        return SEE_WHETHER_IT_GROWS
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)
     if lacking is not None and not is_divided:
         return lacking.next_step
-    if severity is None:
-        return NOTHING_TO_DO
     unsound = (finding for finding in diagnosis.findings if finding.severity >= Severity.WARNING)
-    return next((finding.next_step for finding in unsound), TAKE_ANOTHER)
+    otherwise = NOTHING_TO_DO if severity is None else TAKE_ANOTHER
+    return next((finding.next_step for finding in unsound), otherwise)

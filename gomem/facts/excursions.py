@@ -57,6 +57,7 @@ class Sighting:
     profiles: tuple[str, str] | None = None  # the snapshots of these profiles
     # the sample type of `holders`, inuse_space or alloc_space; empty without them
     held_in: str = ""
+    is_timed: bool = True  # whether the readings have times; else they are numbered
 
     @property
     def peak_moment(self) -> str:
@@ -150,7 +151,10 @@ def _of_heap_alloc(moments: Sequence[MomentFacts]) -> Sighting | None:
     )
     goals = pd.Series([moment.memstats["NextGC"] for moment in told if moment.memstats is not None])
     goal = pd.to_numeric(goals).median()
-    return None if seen is None else replace(seen, swing_bytes=0.0 if pd.isna(goal) else goal)
+    if seen is None:
+        return None
+    swing = 0.0 if pd.isna(goal) else goal
+    return replace(seen, swing_bytes=swing, is_timed=_are_timed(told))
 
 
 def _of_rss(moments: Sequence[MomentFacts], peaks: Mapping[str, float]) -> Sighting | None:
@@ -164,7 +168,8 @@ def _of_rss(moments: Sequence[MomentFacts], peaks: Mapping[str, float]) -> Sight
             at.append((at[place - 1] + at[place]) / 2)
             sizes.append(peak)
             names.append(names[place])
-    return _seen(RSS, at, sizes, names) if told else None
+    seen = _seen(RSS, at, sizes, names) if told else None
+    return None if seen is None else replace(seen, is_timed=_are_timed(told))
 
 
 def _seconds(moments: Sequence[MomentFacts]) -> list[float]:
@@ -174,6 +179,10 @@ def _seconds(moments: Sequence[MomentFacts]) -> list[float]:
     if seconds is None or first is None:
         return [float(place) for place in range(len(moments))]
     return (seconds + first.timestamp()).tolist()
+
+
+def _are_timed(moments: Sequence[MomentFacts]) -> bool:
+    return seconds_of(moments) is not None and moments[0].time is not None
 
 
 def _attributed(

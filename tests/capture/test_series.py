@@ -98,3 +98,21 @@ def test_of_a_table_beside_other_files_the_readings_before_its_last_are_told(tmp
     assert 92_000 << 10 == diagnosis.verdict.rss_bytes
     said = [str(words) for words in diagnosis.verdict.whose]
     assert any(words.startswith("rss.txt has 2 readings before") for words in said)
+
+
+def test_a_series_of_a_loop_stays_beside_what_was_taken_at_its_end(tmp_path):
+    """
+    A profile called `end`, with a clock of its own, beside readings that have no date.
+    """
+    listing = "07:14:0{}\n  PID   RSS COMMAND\n    7 {} api\n"
+    sizes = (26_000, 54_000, 92_000)
+    (tmp_path / "rss.txt").write_text(
+        "".join(listing.format(place, size) for place, size in enumerate(sizes))
+    )
+    (tmp_path / "heap_end.pprof").write_bytes((SPIKY / "3-later/heap.pb.gz").read_bytes())
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    rss = [moment.rss_bytes for moment in diagnosis.moments if moment.rss_bytes is not None]
+    assert [size << 10 for size in sizes] == rss
+    assert "RSS grew from 25 MiB" in f"{diagnosis.verdict.headline}"

@@ -474,3 +474,24 @@ def test_who_has_more_in_use_in_a_burst_is_named_before_who_allocates_most(fille
 
     first = None if seen.holders is None else seen.holders["own_function"].iloc[0]
     assert (named, "inuse_space" if named else "") == (first, seen.held_in)
+
+
+@pytest.mark.parametrize("is_timed", [True, False])
+def test_readings_without_a_time_have_no_seconds(is_timed):
+    """
+    Five readings are four intervals, not four seconds.
+    """
+    told = moments(20, 20, 180, 20, 20)
+    if is_timed:
+        begin = pd.Timestamp("2026-11-27", tz="UTC")
+        told = tuple(
+            replace(moment, time=begin + pd.Timedelta(seconds=10 * place))
+            for place, moment in enumerate(told)
+        )
+    case = case_of(told, GoVersion(), excursions=sightings(told, {}, None, {}))
+
+    (finding,) = allocation_spike.find(case)
+
+    seconds = [found.value for found in finding.evidence if found.unit == "s"]
+    assert [40.0] * is_timed == seconds
+    assert is_timed == any("share of time" in str(found.field) for found in finding.evidence)

@@ -17,7 +17,7 @@ from gomem.views.report.limits import limits_section
 from gomem.views.report.opening import LEADS, opening
 from gomem.views.report.opening import bars_of as shown_bars
 from gomem.views.report.report import SECTIONS, report_document
-from gomem.views.report.verdict import together
+from gomem.views.report.verdict import together, verdict
 from gomem.views.share import Hidden, share
 from gomem.views.words import CLAIMED
 from tests.builders import CAPTURES, FIXTURES, diagnosed
@@ -329,3 +329,19 @@ def test_a_text_with_two_tables_is_one_file_with_two_parts(tmp_path):
     (tmp_path / "alone" / "a.txt").write_text(table)
     alone = report_document(diagnosed(tmp_path / "alone"))
     assert "1" == dict(alone.facts)["Files"]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_one_snapshot_is_not_called_healthy(count, tmp_path):
+    """
+    Its parts are known to the byte, and nothing shows whether they grow.
+    """
+    recorded = FIXTURES / "captures/healthy-go1.27.3"
+    for moment in ("3-later", "2-steady", "1-start")[:count]:
+        (tmp_path / moment).mkdir()
+        for name in ("smaps", "memstats.json"):
+            (tmp_path / moment / name).write_bytes((recorded / moment / name).read_bytes())
+
+    shown = verdict(diagnose(tmp_path))
+
+    assert ("good" if count > 1 else "neutral") == shown.tone
