@@ -49,6 +49,7 @@ _SEPARATORS = re.compile(r"[-_. ()]+")
 _SAMPLE_TYPES = re.compile(
     r"(?<=\.)(?:(?:(?:alloc|inuse)_(?:objects|space)\.)+|samples\.cpu\.|contentions\.delay\.)"
 )
+_NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 _LINE = re.compile(r":[0-9]+$")  # suffix of the names of parts of a text
 
 
@@ -231,5 +232,11 @@ def stem_of(name: str) -> str:
     if iso := ISO.search(name):
         return iso[0]
     told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", _LINE.sub("", name)))
-    words = [word for word in _SEPARATORS.split(told) if word]
-    return "-".join(word for word in words if word.lower() not in FILE_WORDS)
+    words = [_without_kind(word) for word in _SEPARATORS.split(told)]
+    return "-".join(word for word in words if word and word.lower() not in FILE_WORDS)
+
+
+def _without_kind(word: str) -> str:
+    """`smaps1` as `1`; a word whose letters name no kind stays."""
+    numbered = _NUMBERED.fullmatch(word)
+    return numbered[2] if numbered and numbered[1].lower() in FILE_WORDS else word
