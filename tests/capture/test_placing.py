@@ -526,6 +526,20 @@ def test_files_of_one_moment_differ_by_the_words_of_their_kinds():
     assert ["1", "2", "1", "2"] == list(found.values())
 
 
+def test_a_table_of_processes_is_of_the_last_of_moments_that_clocks_order():
+    """
+    A loop wrote it until the end: never before the first profile. Other files can be of any.
+    """
+    named = [
+        artefact(f"api-{name}.json", "memstats", seconds=seconds)
+        for name, seconds in (("plus-25s", 25), ("start", 0), ("plus-10s", 10))
+    ]
+
+    assert [("rss", "api-plus-25s")] == of_last(*named, artefact("rss", "processes"))
+    assert [] == of_last(*named, artefact("smaps.txt"))
+    assert [] == of_last(*named, artefact("api-x.json", "memstats"), artefact("rss", "processes"))
+
+
 @pytest.mark.parametrize(("before", "counted"), [(0, {"1": 1}), (-1, {}), (2**32, {})])
 def test_collections_are_counted_from_none_on(before, counted):
     moments = [{"name": "1", "num_gc": {"before": before, "after": before + 1}}]
