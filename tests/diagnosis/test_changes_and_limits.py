@@ -193,7 +193,7 @@ def test_what_the_kernel_does_not_print_is_unknown(tmp_path):
 @pytest.mark.parametrize(
     ("hits", "said"),
     [
-        ((0, 8376), "the kernel reclaims already (failcnt rose from 0 to 8 376)"),
+        ((0, 837), "the kernel reclaims already (failcnt rose from 0 to 837)"),
         ((7, 7), "is left before the kernel must reclaim"),
     ],
 )
