@@ -49,6 +49,7 @@ _SEPARATORS = re.compile(r"[-_. ()]+")
 _SAMPLE_TYPES = re.compile(
     r"(?<=\.)(?:(?:(?:alloc|inuse)_(?:objects|space)\.)+|samples\.cpu\.|contentions\.delay\.)"
 )
+_NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 _LINE = re.compile(r":[0-9]+$")  # suffix of the names of parts of a text
 
 
@@ -212,13 +213,20 @@ def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
     """Add files without a snapshot to the last of ordered snapshots, such as numbered ones.
 
     `smaps.txt` beside `heap-1.pb.gz` and `heap-2.pb.gz` was taken once, at the end. This does not
-    apply if a kind would be there twice, or if the file has a clock.
+    apply if a kind would be there twice, or if the file has a clock. A table of processes, which a
+    loop can have written until the end, is also of the last of snapshots that only clocks order.
     """
     alone, named = by_stem.get("", []), [stem for stem in by_stem if stem]
     are_timed = any(artefact.exact_time is not None for artefact in alone)
-    if not alone or are_timed or len(named) < 2 or not all(map(_IN_ORDER.fullmatch, named)):
+    if not alone or are_timed or len(named) < 2:
         return by_stem
-    last = max(named, key=lambda stem: (place_of_word(stem) or 0, natural_key(stem)))
+    if all(map(_IN_ORDER.fullmatch, named)):
+        last = max(named, key=lambda stem: (place_of_word(stem) or 0, natural_key(stem)))
+    else:
+        ends = {stem: _end(by_stem[stem]) for stem in named}
+        if LONG_AGO in ends.values() or any(file.kind.name != "processes" for file in alone):
+            return by_stem
+        last = max(named, key=lambda stem: ends[stem])
     if are_repeated([*by_stem[last], *alone]):
         return by_stem
     joined = {stem: same for stem, same in by_stem.items() if stem}
@@ -226,10 +234,21 @@ def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
     return joined
 
 
+def _end(files: Sequence[Artefact]) -> datetime:
+    """The time of the last of the files by a good clock; long ago without any."""
+    return max(filter(None, (file.exact_time for file in files)), default=LONG_AGO)
+
+
 def stem_of(name: str) -> str:
     """Return the part of a file's name that is not its kind: `0007` of `heap-0007.pb.gz`."""
     if iso := ISO.search(name):
         return iso[0]
     told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", _LINE.sub("", name)))
-    words = [word for word in _SEPARATORS.split(told) if word]
-    return "-".join(word for word in words if word.lower() not in FILE_WORDS)
+    words = [_without_kind(word) for word in _SEPARATORS.split(told)]
+    return "-".join(word for word in words if word and word.lower() not in FILE_WORDS)
+
+
+def _without_kind(word: str) -> str:
+    """`smaps1` as `1`; a word whose letters name no kind stays."""
+    numbered = _NUMBERED.fullmatch(word)
+    return numbered[2] if numbered and numbered[1].lower() in FILE_WORDS else word

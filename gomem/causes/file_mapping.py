@@ -3,6 +3,8 @@
 Clean file pages are page cache. The kernel reclaims page cache when memory is short, so page cache
 does not push a process to its limit. Two kinds of pages stay. Pages of shared memory (memfd,
 /dev/shm, tmpfs) have no file on disk, and written pages of a private mapping belong to the process.
+Of dirty pages of a file that is deleted, or known by its plain name only (pmap), it is unknown
+whether they have a disk to be written to.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 KINDS = ("mapped-file", "shared-memory")
 SHOWN = 3  # files cited as evidence
+DELETED = r" \(deleted\)$"
 
 
 def find(case: Case) -> list[Finding]:
@@ -62,6 +65,13 @@ _CLEAN = (
     "Nothing to do: before the kernel OOM-kills a process, it drops clean file pages, and writes "
     "dirty ones back to drop them. "
 )
+_DIRTY = (
+    "See where the files are: {}. On tmpfs (/dev/shm, and /tmp on some systems), dirty pages stay "
+    "until the file is deleted and every mapping is unmapped, and they count toward the "
+    "container's limit; on a disk, the kernel writes them back."
+)
+_WHERE = Command("grep -e deleted -e /dev/shm /proc/PID/maps")
+_NEARLY_ALL = 0.9  # of the pages
 
 
 def staying_bytes(mine: pd.DataFrame) -> int:
@@ -76,6 +86,23 @@ def staying_bytes(mine: pd.DataFrame) -> int:
     return int(mine.loc[shared, "Rss"].sum() + copied.sum())
 
 
+def dirty_bytes(mine: pd.DataFrame) -> int:
+    """Return dirty bytes of files of which no name shows whether they are on a disk.
+
+    These are shared mappings of deleted files, and of files that pmap prints without a folder; and
+    all mappings of files if nothing shows how much of them is private.
+    """
+    if "Dirty" in mine:
+        dirty = mine["Dirty"]
+    else:
+        dirty = mine["Shared_Dirty"].fillna(0) + mine["Private_Dirty"].fillna(0)
+    path, is_shared = mine["path"].astype("str"), mine["perms"].astype("str").str.endswith("s")
+    has_place = path.str.startswith("/") & ~path.str.contains(DELETED)
+    has_no_copies = mine["Anonymous"].isna()
+    is_unknown = (is_shared & ~has_place) | (~is_shared & has_no_copies)
+    return int(dirty[(mine["kind"] != "shared-memory") & is_unknown].fillna(0).sum())
+
+
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     """Return a finding: a warning if much is unreclaimable; page cache alone is a note."""
     if moment.mappings is None:
@@ -85,20 +112,29 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     size, staying = int(mine["Rss"].sum()), staying_bytes(mine)
     if size < limits.notable(limits.file_bytes, moment.rss_bytes):
         return None
-    is_large = staying >= max(limits.file_bytes, limits.large_rss_fraction * rss)
+    dirty = dirty_bytes(mine)
+    is_large = staying + dirty >= max(limits.file_bytes, limits.large_rss_fraction * rss)
     by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
     mapped = [moment for moment in case.facts.moments if moment.mappings is not None]
     before, at_first = _files(mapped[0]), Text()
     files_before = before["path"].nunique()
     if moment is mapped[-1] and len(by_path) > limits.rise_ratio * files_before:
         at_first = text(" ({} at {})", Count(files_before), MomentName(mapped[0].name))
-    remedy = Text(CAUSE.remedy if is_large else _CLEAN + _MAP_LESS)
+    remedy = Text(CAUSE.remedy if is_large or dirty else _CLEAN + _MAP_LESS)
     if len(mine) > limits.rise_ratio * len(before):  # mappings accumulate and are never unmapped
         remedy = text(_PILE_UP, WHO_MAPS, Count(len(before)), Count(len(mine)))
+    if dirty:
+        remedy = sentences(remedy, text(_DIRTY, _WHERE))
     sums = {
         "Rss of mapped files and shared memory": size,
         "Rss that cannot be reclaimed": staying,
     }
+    if dirty:
+        is_deleted = mine["path"].astype("str").str.contains(DELETED)
+        sums |= {
+            "Rss of deleted files": int(mine.loc[is_deleted, "Rss"].sum()),
+            "dirty pages, unknown whether on a disk": dirty,
+        }
     smaps = moment.path("smaps")
     largest = (
         Evidence(smaps, f"Rss of {name}", int(resident), "B")
@@ -106,9 +142,10 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     )
     return CAUSE.finding(
         Severity.WARNING if is_large else Severity.INFO,
-        _title(mine, by_path, staying, rss, at_first),
+        _title(mine, by_path, (staying, dirty), rss, at_first),
         moment=moment.name,
         size=size,
+        confidence="likely" if is_large and dirty > staying else "certain",
         evidence=(*largest, *known(smaps, "B", sums), *rss_evidence(moment)),
         next_step=sentences(remedy, called_by(callers, "mmap")),
         sites=caller_sites(callers, limits, size),
@@ -122,27 +159,37 @@ def _files(moment: MomentFacts) -> pd.DataFrame:
     return moment.mappings[is_file]
 
 
-def _title(mine: pd.DataFrame, by_path: pd.Series, staying: int, rss: int, at_first: Text) -> Text:
-    """Name the file, or the largest of several files, and how much the kernel cannot reclaim."""
+def _title(
+    mine: pd.DataFrame, by_path: pd.Series, held: tuple[int, int], rss: int, at_first: Text
+) -> Text:
+    """Name the file, or the largest of several files, and how much the kernel cannot reclaim.
+
+    `held` has the bytes that stay, and the dirty bytes that might.
+    """
     size = int(mine["Rss"].sum())
     largest, share = File(_name(by_path.index[0])), of_rss(size, rss)
     is_shared = mine["kind"] == "shared-memory"
     what = "Shared memory" if is_shared.all() else "Mapped file"
     if len(by_path) == 1:
-        return text("{} {} takes {}; {}", what, largest, share, _reclaim(size, staying))
+        return text("{} {} takes {}; {}", what, largest, share, _reclaim(size, *held))
     if not is_shared.all():
         what = "Mapped files and shared memory" if is_shared.any() else "Mapped files"
     many = Count(len(by_path), "file")
-    if at_first or 0 < staying < size:  # each needs a number
+    is_part = 0 < sum(held) < size and (held[0] > 0 or held[1] < _NEARLY_ALL * size)
+    if at_first or is_part:  # each needs a number
         share = Text(Bytes(size))
-    reclaim = _reclaim(size, staying)
-    if at_first and 0 < staying < size:  # the title has no room for another number
+    reclaim = _reclaim(size, *held)
+    if at_first and is_part:  # the title has no room for another number
         reclaim = Text("the kernel can reclaim part of it")
     words = "{} take {} in {}{}; the largest is {}; {}"
     return text(words, what, share, many, at_first, largest, reclaim)
 
 
-def _reclaim(size: int, staying: int) -> Text:
+def _reclaim(size: int, staying: int, dirty: int) -> Text:
+    if dirty >= _NEARLY_ALL * size:
+        return Text("the pages are dirty: if the files are on tmpfs, the kernel cannot reclaim it")
+    if dirty and not staying:
+        return text("{} is dirty, not reclaimable if on tmpfs", Bytes(dirty))
     if staying == 0:
         return Text("the kernel can reclaim all of it")
     if staying == size:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.cgroup import first_known
 from gomem.facts.moment import growth_to_limit
 from gomem.inputs.answer import Answer
 
@@ -31,6 +32,8 @@ class Limits(Answer):
         advice: A GOMEMLIMIT for the cgroup's limit; None without a limit.
         gomemlimit_bytes: The GOMEMLIMIT that is set; None if unset or unknown.
         address_space: Mapped memory and the process's own limit (ulimit -v); None without a limit.
+        limit_hits: How often the limit was reached until the first and until the last moment; both
+            0 if unknown.
     """
 
     moment: str
@@ -41,6 +44,13 @@ class Limits(Answer):
     advice: LimitAdvice | None
     gomemlimit_bytes: int | None
     address_space: AddressSpace | None
+    limit_hits: tuple[int, int] = (0, 0)
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the cgroup reached its limit during the capture, so that the kernel reclaims."""
+        first, last = self.limit_hits
+        return last > first
 
 
 def limits_of(moments: Sequence[MomentFacts], *, bounded: bool = False) -> Limits | None:
@@ -63,4 +73,11 @@ def limits_of(moments: Sequence[MomentFacts], *, bounded: bool = False) -> Limit
         advice=last.limit_advice,
         gomemlimit_bytes=last.gomemlimit_bytes,
         address_space=last.address_space,
+        limit_hits=_limit_hits(moments),
     )
+
+
+def _limit_hits(moments: Sequence[MomentFacts]) -> tuple[int, int]:
+    counts = (first_known(moment.cgroup, "memory.failcnt", "max") for moment in moments)
+    known = [count for count in counts if count is not None]
+    return (known[0], known[-1]) if known else (0, 0)

@@ -81,6 +81,9 @@ def _earlier_words(run: OtherRun, *, is_alone: bool) -> Text:
     """The earlier readings of the same process, before the last reading."""
     first, last = run.places
     if not is_alone:
+        if first == last:
+            words = "{} has an earlier reading, with {} {}."
+            return text(words, File(run.path), run.level, Bytes(run.first_bytes))
         words = "{} has {} before its last: {} {}."
         count = Count(run.readings, "reading")
         return text(words, File(run.path), count, run.level, _went(run))

@@ -186,7 +186,7 @@ KINDS = (
         frames=("values", "histograms", "stats", "process", "pause_quantiles", "damage"),
         fills={"metrics": "values", "memstats": "memstats.stats", "process": "process"},
         slot=lambda _, parsed: METRICS_PAGE if parsed.is_page else "metrics",
-        words=("metrics", "om", "openmetrics", "prom", "prometheus", "runtime"),
+        words=("metrics", "om", "openmetrics", "prom", "prometheus", "rt", "runtime"),
     ),
     Kind(
         "processes", "a table of processes or containers, or the OOM killer's lines",
@@ -237,7 +237,7 @@ KINDS = (
 BY_NAME = {kind.name: kind for kind in KINDS}
 # The usual files, listed in a message about a file of which nothing is known.
 WANTED = "a profile, a GC log, MemStats, /metrics, smaps or another file of /proc, or benchmarks"
-_WORDS = frozenset(word for kind in KINDS for word in kind.words)
+_WORDS = frozenset(BY_NAME) | frozenset(word for kind in KINDS for word in kind.words)
 _WORD = re.compile(r"[a-z]+")
 FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | _WORDS
 

@@ -1,9 +1,14 @@
 """Rows of different PIDs in one text are different processes, and make no trend."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import gomem
+from gomem.capture.runs import OtherRun
+from gomem.diagnosis.other_runs import other_runs_words
 from gomem.text import Bytes, Program, Text
+from gomem.units import MIB
 from tests.builders import FIXTURES
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -130,3 +135,15 @@ def test_a_program_that_is_no_go_gets_no_advice_for_go(tmp_path):
 
     assert "node is not a Go program" in verdict.next_step
     assert "expvar" not in verdict.next_step
+
+
+def test_one_earlier_reading_beside_other_files_is_a_size_and_no_change():
+    """
+    "went from 255 MiB to 255 MiB" was the reading before the last, twice.
+    """
+    run = OtherRun("rss", ("line 2", "line 2"), 1, "RSS", 255 * MIB, 255 * MIB, True)
+    files = tuple(SimpleNamespace(source=SimpleNamespace(text_name=name)) for name in ("rss", "a"))
+
+    words = other_runs_words(SimpleNamespace(other_runs=(run,), files=files))
+
+    assert "rss has an earlier reading, with RSS 255 MiB." == words

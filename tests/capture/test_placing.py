@@ -506,6 +506,40 @@ def test_what_pprof_saves_is_named_after_the_program_and_the_number(types):
     assert "7" == stem_of(f"pprof.{types}.7.pb.gz")
 
 
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("pmap1.txt", "1"), ("ps_1.txt", "1"), ("rt_3.json", "3"), ("vars2.json", "2"),
+        ("smaps2", "2"), ("cgroup4.txt", "4"), ("pod1.txt", "pod1"), ("t2.heap", "t2"),
+    ],
+)  # fmt: skip
+def test_a_number_stands_behind_the_word_of_a_kind_with_or_without_a_separator(name, stem):
+    assert stem == stem_of(name)
+
+
+def test_files_of_one_moment_differ_by_the_words_of_their_kinds():
+    found, _ = placed(
+        *(artefact(f"pmap{place}.txt", "pmap") for place in (1, 2)),
+        *(artefact(f"ps{place}.txt", "processes") for place in (1, 2)),
+    )
+
+    assert ["1", "2", "1", "2"] == list(found.values())
+
+
+def test_a_table_of_processes_is_of_the_last_of_moments_that_clocks_order():
+    """
+    A loop wrote it until the end: never before the first profile. Other files can be of any.
+    """
+    named = [
+        artefact(f"api-{name}.json", "memstats", seconds=seconds)
+        for name, seconds in (("plus-25s", 25), ("start", 0), ("plus-10s", 10))
+    ]
+
+    assert [("rss", "api-plus-25s")] == of_last(*named, artefact("rss", "processes"))
+    assert [] == of_last(*named, artefact("smaps.txt"))
+    assert [] == of_last(*named, artefact("api-x.json", "memstats"), artefact("rss", "processes"))
+
+
 @pytest.mark.parametrize(("before", "counted"), [(0, {"1": 1}), (-1, {}), (2**32, {})])
 def test_collections_are_counted_from_none_on(before, counted):
     moments = [{"name": "1", "num_gc": {"before": before, "after": before + 1}}]
@@ -526,7 +560,7 @@ def test_a_file_that_says_nothing_is_of_the_last_of_those_in_an_order():
     lettered = [artefact(f"vars_{letter}.json", "memstats") for letter in "ab"]
     named = [artefact(f"vars-{name}.json", "memstats") for name in ("api", "web")]
 
-    assert [("smaps.txt", "vars10")] == of_last(*numbered, artefact("smaps.txt"))
+    assert [("smaps.txt", "10")] == of_last(*numbered, artefact("smaps.txt"))
     assert [("smaps.txt", "b")] == of_last(*lettered, artefact("smaps.txt"))
     assert [] == of_last(*named, artefact("smaps.txt"))
     assert [] == of_last(*numbered, artefact("vars.json", "memstats"))

@@ -1,6 +1,10 @@
 """Mapped files are a note; what of them the kernel cannot take back is a warning."""
 
-from gomem.causes.file_mapping import find
+import pytest
+
+import gomem
+from gomem.analysis.mappings.kinds import classify_mappings
+from gomem.causes.file_mapping import dirty_bytes, find
 from gomem.causes.finding import Severity
 from gomem.units import MIB
 from tests.builders import smaps_entry
@@ -86,3 +90,58 @@ def test_how_many_files_there_were_at_first_is_said_where_they_are_more():
 
     assert " (1 at snapshot 1)" not in first.title
     assert last.title.startswith("Mapped files take 48 MiB in 2 files (1 at snapshot 1); ")
+
+
+def sheet(path: str, perms: str, dirty_mib: int) -> str:
+    """A mapping of 40 MiB, of which some is dirty."""
+    return mapped(path, 40, perms).replace("LazyFree:", f"Shared_Dirty: {dirty_mib << 10} kB\nLazyFree:")
+
+
+def test_dirty_pages_of_a_deleted_file_are_not_called_reclaimable():
+    """
+    The mapping alone keeps the file: on tmpfs the pages stay until munmap.
+    """
+    (found,) = find(answers(facts(sheet("/spool/a.sheet (deleted)", "rw-s", 40))))
+
+    assert (Severity.WARNING, "likely") == (found.severity, found.confidence)
+    assert found.title.endswith(
+        "; the pages are dirty: if the files are on tmpfs, the kernel cannot reclaim it"
+    )
+    assert "Nothing to do" not in found.next_step
+    assert "/dev/shm" in found.next_step
+
+
+@pytest.mark.parametrize(
+    ("path", "perms", "dirty_kib"),
+    [("a.sheet", "rw-s-", 20480), ("a.sheet", "rw---", 20480), ("a.sheet", "r--s-", 0)],
+)
+def test_pmap_shows_no_folder_so_dirty_pages_are_unknown(path, perms, dirty_kib, tmp_path):
+    file = tmp_path / "pmap.txt"
+    file.write_text(
+        "9:   ./api\nAddress           Kbytes     RSS   Dirty Mode  Mapping\n"
+        f"00007fe34e4c0000   40960   40960 {dirty_kib:7} {perms} {path}\n"
+    )
+    rows = classify_mappings(gomem.load(file).smaps).mappings
+
+    assert dirty_kib * 1024 == dirty_bytes(rows)
+
+
+def test_some_dirty_pages_are_said_with_their_size():
+    (found,) = find(answers(facts(sheet("/spool/a.sheet (deleted)", "rw-s", 20))))
+
+    assert Severity.WARNING == found.severity
+    assert found.title.endswith("; 20 MiB is dirty, not reclaimable if on tmpfs")
+
+
+def test_dirty_pages_of_a_file_with_a_place_are_written_back():
+    (found,) = find(answers(facts(sheet("/data/a.db", "rw-s", 40))))
+
+    assert Severity.INFO == found.severity
+    assert found.title.endswith("; the kernel can reclaim all of it")
+
+
+def test_clean_pages_of_a_deleted_file_are_no_warning():
+    (found,) = find(answers(facts(sheet("/spool/a.sheet (deleted)", "r--s", 0))))
+
+    assert Severity.INFO == found.severity
+    assert found.next_step.startswith("Nothing to do: ")

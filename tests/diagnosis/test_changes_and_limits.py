@@ -8,6 +8,7 @@ import pytest
 
 import gomem
 from gomem.units import MIB
+from gomem.views.document import Paragraph
 from gomem.views.json.report import report_json
 from gomem.views.report.changes import changes_section
 from gomem.views.report.limits import limits_section
@@ -187,3 +188,32 @@ def test_what_the_kernel_does_not_print_is_unknown(tmp_path):
 
     assert kinds["rss_bytes"].sum() == 512 << 10
     assert pd.isna(kinds["pss_bytes"]).all()
+
+
+@pytest.mark.parametrize(
+    ("hits", "said"),
+    [
+        ((0, 837), "the kernel reclaims already (failcnt rose from 0 to 837)"),
+        ((7, 7), "is left before the kernel must reclaim"),
+    ],
+)
+def test_a_limit_that_is_reached_again_and_again_is_said(tmp_path, hits, said):
+    """
+    Of cgroup v1, where what is neither cache nor rss may be reclaimable slab.
+    """
+    for name, count in zip(("t1", "t2"), hits, strict=True):
+        files = {
+            "usage_in_bytes": 512 * MIB - 4096,
+            "limit_in_bytes": 512 * MIB,
+            "failcnt": count,
+            "stat": f"cache {480 * MIB}\nrss {6 * MIB}\ninactive_file {470 * MIB}",
+        }
+        (tmp_path / name).mkdir()
+        for file, content in files.items():
+            (tmp_path / name / f"memory.{file}").write_text(f"{content}\n")
+
+    section = limits_section(gomem.diagnose(tmp_path))
+
+    (words,) = [block.text for block in section.blocks if isinstance(block, Paragraph)]
+    assert said in words
+    assert words.startswith("6.00 MiB cannot be reclaimed, mostly anonymous memory; of 26.0 MiB of ")

@@ -88,7 +88,8 @@ def _above_a_guard(rows: MappingRows) -> Mask:
     # A C library shows as a file, or if linked statically, by brk's heap. Without one, no thread
     # has a stack outside Go's heap, whatever is above a guard page.
     has_c = bool((rows.kind == "library").any() or (rows.path == "[heap]").any())
-    return above & _in_mmap_area(rows) & has_c
+    # The reserved end of a full arena below an arena looks like a guard page.
+    return above & _in_mmap_area(rows) & has_c & ~_malloc_arenas(rows)
 
 
 def _in_mmap_area(rows: MappingRows) -> Mask:

@@ -68,7 +68,8 @@ class CgroupUse:
         working_set_bytes: `current` minus inactive file pages, by which Kubernetes evicts; None
             without memory.stat's `inactive_file`.
         unreclaimable_bytes: What the kernel cannot take back when the limit is reached; at most
-            this if not `is_counted`.
+            this if not `is_counted`, or if `unknown_bytes` is above 0.
+        unknown_bytes: The part of it of which no counter says whether it is reclaimable.
         is_counted: Whether memory.stat has both anonymous memory and page cache, or the first
             is the whole charge.
         counters: See `CGROUP_COUNTERS`; adds up to `current`, with `rest` for what no counter
@@ -84,6 +85,7 @@ class CgroupUse:
     peak_bytes: int | None
     working_set_bytes: int | None
     unreclaimable_bytes: int
+    unknown_bytes: int
     is_counted: bool
     counters: pd.DataFrame
     killer: str
@@ -118,6 +120,8 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
     is_counted = has_both or (anonymous or 0) >= current
     counters = _counters(values, current, limit, lazy_free_bytes, is_counted=is_counted)
     held = counters[~counters["reclaimable"].fillna(value=False).astype(bool)]
+    is_unknown = held["reclaimable"].isna()
+    surely = held if is_unknown.all() or not is_counted else held[~is_unknown]
     inactive = first_known(values, *INACTIVE_FILE)
     return CgroupUse(
         limit_bytes=limit,
@@ -127,9 +131,10 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
         peak_bytes=first_known(values, "memory.peak", "memory.max_usage_in_bytes"),
         working_set_bytes=None if inactive is None else max(0, current - inactive),
         unreclaimable_bytes=int(held["bytes"].sum()),
+        unknown_bytes=max(0, int(held.loc[is_unknown, "bytes"].sum())),
         is_counted=is_counted,
         counters=counters,
-        killer=str(held.loc[held["bytes"].idxmax(), "counter"]),
+        killer=str(surely.loc[surely["bytes"].idxmax(), "counter"]),
         oom_kills=first_known(values, "oom_kill"),
     )
 
@@ -207,8 +212,12 @@ def _counters(
         rows = [(name, bytes_of, None if name == "file" else of) for name, bytes_of, of in rows]
     if lazy:
         rows.append((LAZY_FREE, lazy, True))
+    # Of cgroup v1, no counter says how much of the kernel's memory is reclaimable slab.
+    is_v1 = named["slab_reclaimable"] is None and values.get(USED[0]) is None
+    if is_v1:
+        rows = [(name, bytes_of, None if name == "kernel" else of) for name, bytes_of, of in rows]
     # Counters are kept per CPU and lag; the rest of the charge is taken as unreclaimable.
     rest = current - lazy - sum(size.values())
-    rows.append(("rest", rest, False if is_counted else None))
+    rows.append(("rest", rest, False if is_counted and not is_v1 else None))
     shares = [(*row, row[1] / limit if limit else np.nan) for row in rows]
     return build_rows(shares, CGROUP_COUNTERS)

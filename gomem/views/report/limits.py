@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.limit_risk import COUNTED
 from gomem.inputs.system import FREEBSD
 from gomem.text import MomentName, text
-from gomem.units import format_bytes, format_fraction, format_rate, format_seconds
+from gomem.units import format_bytes, format_count, format_fraction, format_rate, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
 from gomem.views.tables import BLANK, code, moment, share, size, table, words
 from gomem.views.values import bytes_cell, fraction_cell
@@ -131,13 +131,14 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
     elif use.limit_bytes is None:
         words.append("The cgroup has no limit of its own.")
     else:
-        least = "" if use.is_counted else "at least "
+        least = "" if use.is_counted and not use.unknown_bytes else "at least "
         words.append(
             f"The limit is {format_bytes(use.limit_bytes)}: "
-            f"{format_bytes(use.headroom_bytes)} is left before the kernel must reclaim, "
+            f"{_reclaim_words(limits, use)}"
             f"{least}{format_bytes(use.unreclaimable_headroom_bytes)} before an OOM kill."
         )
-        words.append(_growth_words(limits.growth, bounded=limits.bounded))
+        if limits.growth is not None or not limits.is_reached:
+            words.append(_growth_words(limits.growth, bounded=limits.bounded))
     if use.oom_kills:
         words.append(f"The OOM killer has killed {use.oom_kills} times.")
     if limits.gomemlimit_bytes is not None:
@@ -145,8 +146,26 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
     return " ".join(words)
 
 
+def _reclaim_words(limits: Limits, use: CgroupUse) -> str:
+    """How near the limit is, or that it has been reached while the capture was taken."""
+    if not limits.is_reached:
+        return f"{format_bytes(use.headroom_bytes)} is left before the kernel must reclaim, "
+    first, last = limits.limit_hits
+    return (
+        f"it is reached, and the kernel reclaims already (failcnt rose from {format_count(first)} "
+        f"to {format_count(last)}); "
+    )
+
+
 def _unreclaimable_words(use: CgroupUse) -> str:
     held = format_bytes(use.unreclaimable_bytes)
+    if use.is_counted and use.unknown_bytes:
+        surely = format_bytes(use.unreclaimable_bytes - use.unknown_bytes)
+        return (
+            f"{surely} cannot be reclaimed, mostly {COUNTED.get(use.killer, use.killer)}; of "
+            f"{format_bytes(use.unknown_bytes)} of kernel memory this is unknown, because cgroup "
+            "v1 does not count its reclaimable slab."
+        )
     if use.is_counted:
         killer = COUNTED.get(use.killer, use.killer)
         return f"{held} cannot be reclaimed, mostly {killer}."

@@ -19,9 +19,9 @@ LISTED = 24  # moments with tables of allocation sites
 
 
 def first_of(names: Collection[str], diagnosis: Diagnosis) -> str:
-    """The moment to show first: that of the verdict, if it is among them."""
+    """The moment to show first: that of the verdict, or the last if it is not among them."""
     first = diagnosis.shown_first
-    return first if first is not None and first in names else next(iter(names))
+    return first if first is not None and first in names else list(names)[-1]
 
 
 def drawn_of(names: Sequence[str], first: str, most: int = FIGURES) -> frozenset[str]:

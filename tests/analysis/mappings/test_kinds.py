@@ -250,6 +250,32 @@ def test_a_mapping_joined_to_a_threads_stack_is_cut_off():
     assert [32 * MIB, 8 * KIB] == list(kinds.loc["go-runtime", ["size_bytes", "rss_bytes"]])
 
 
+def test_an_arena_above_a_full_arena_is_not_cut_into_a_stack():
+    """
+    The reserved end of the full arena is as small as a guard page; the stacks have 8 MiB.
+    """
+    guard, stack, arena = 4 * KIB, 8 * MIB, 64 * MIB
+    place, entries = 0x7F1000000000, []
+    for used in (arena - 56 * KIB, 25 * MIB + 464 * KIB):
+        entries += [
+            smaps_entry(place, place + used, rss_kib=used // KIB),
+            smaps_entry(place + used, place + arena, "---p"),
+        ]
+        place += arena
+    for _ in range(2):
+        entries += [
+            smaps_entry(place, place + guard, "---p"),
+            smaps_entry(place + guard, place + guard + stack, rss_kib=40),
+        ]
+        place += guard + stack
+
+    table = mappings(PROGRAM, BRK, *HEAP_IN_USE, *entries)
+    kinds = classify_mappings(table, COUNTS).kinds().set_index("kind")
+
+    assert 2 * 40 * KIB == kinds.loc["thread-stack", "rss_bytes"]
+    assert 2 * arena <= kinds.loc["native-heap", "size_bytes"]
+
+
 def test_a_stack_of_an_odd_size_has_that_of_the_nearest_ones():
     """
     Two of 8 MiB, and further up two of 2 MiB, and one of those with 32 MiB behind it.

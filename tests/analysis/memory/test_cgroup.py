@@ -98,7 +98,8 @@ def test_a_limit_is_a_number_or_none_or_unknown(limit, expected, is_known):
 
 def test_the_names_of_v1_are_read_where_those_of_v2_are_missing():
     """
-    Whole trees (`total_*`) before the cgroup's own.
+    Whole trees (`total_*`) before the cgroup's own. How much of the kernel's memory is slab that
+    can be reclaimed, v1 does not say.
     """
     use = cgroup_use(
         {
@@ -119,9 +120,12 @@ def test_the_names_of_v1_are_read_where_those_of_v2_are_missing():
         "anon": (300, False),
         "file": (210, True),
         "shmem": (40, False),
-        "kernel": (90, False),
-        "rest": (60, False),
+        "kernel": (90, None),
+        "rest": (60, None),
     } == counters(use)
+    assert (490, 150, "anon", True) == (
+        use.unreclaimable_bytes, use.unknown_bytes, use.killer, use.is_counted,
+    )  # fmt: skip
     assert (700, 900, 800, 580, None) == (
         use.current_bytes, use.high_bytes, use.peak_bytes, use.working_set_bytes, use.oom_kills,
     )  # fmt: skip

@@ -1,8 +1,13 @@
 """The ledger over the moments, side by side as far as their names leave room."""
 
+from types import SimpleNamespace
+
+import pytest
+
 import gomem
 from gomem.views.document import Folded, Table, unchosen
 from gomem.views.report.moments import WIDTH, moments_section
+from gomem.views.report.shown import first_of
 from tests.builders import FIXTURES, diagnosed
 
 MIB = 1 << 20
@@ -45,3 +50,8 @@ def test_parts_of_which_nothing_is_known_are_still_a_table():
 
     tables = [block for block in unchosen(section.blocks) if isinstance(block, Folded)]
     assert tables
+
+
+@pytest.mark.parametrize(("verdict", "first"), [("2", "2"), ("4", "3"), (None, "3")])
+def test_without_the_verdicts_moment_the_last_is_shown(verdict, first):
+    assert first == first_of(("1", "2", "3"), SimpleNamespace(shown_first=verdict))
