@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from gomem.facts.profiles import ProfileFacts
 
 CODE = "allocation-spike"
+MAX_TELLING_BOUND = 0.9  # an upper bound of a share above this says next to nothing
 NAMES = {PROFILES: "inuse_space", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc", RSS: "RSS"}
 
 
@@ -215,6 +216,16 @@ def _name(seen: Sighting) -> str:
     return "live objects" if _is_between(seen) else NAMES[seen.source]
 
 
+def _as_read(seen: Sighting) -> tuple[int, int]:
+    """Return the baseline and the highest reading; a log has whole MiB, rounded down."""
+    excursion = seen.excursion
+    sizes = round(excursion.base), round(excursion.highest)
+    if seen.source != MARKS or seen.level.source != "log":
+        return sizes
+    base, highest = (size // MIB * MIB for size in sizes)
+    return base, highest
+
+
 def _is_between(seen: Sighting) -> bool:
     """Return whether the peak is an object that is in use in neither of two profiles."""
     return seen.source == PROFILES and seen.held_in == ALLOCATED
@@ -223,7 +234,7 @@ def _is_between(seen: Sighting) -> bool:
 def _what(seen: Sighting) -> Text:
     """Describe how the level moved: once, or repeatedly."""
     excursion, name = seen.excursion, _name(seen)
-    low, high = Bytes(round(excursion.base)), Bytes(round(excursion.highest))
+    low, high = map(Bytes, _as_read(seen))
     is_placed = seen.peak_moment and seen.source != MARKS  # marks have the log's own times
     at = text(" at {}", MomentName(seen.peak_moment)) if is_placed else Text()
     if excursion.times > 1:
@@ -257,8 +268,9 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
         path = rss[0].artefact if rss else moment.name
     else:
         path = moment.path("memstats")
-    away = excursion.away_fraction if excursion.away_fraction < 1 else None
-    sizes = {f"{name} outside bursts": excursion.base, f"{name}, highest": excursion.highest}
+    away = excursion.away_fraction if excursion.away_fraction <= MAX_TELLING_BOUND else None
+    base, highest = _as_read(seen)
+    sizes = {f"{name} outside bursts": base, f"{name}, highest": highest}
     return (
         *known(path, "B", sizes),
         *known(path, "s", {"time watched": excursion.seconds}),

@@ -118,7 +118,7 @@ def _growing(case: Case) -> Finding:
         Count(round(count.first)),
         Count(round(count.last)),
         where_words(growth.waiting, thresholds),
-        text("; {}", _held(size, heap)),
+        text("; {}", _held(size, heap, case)),
         _opened_words(case),
     )
     watched = count.seconds if case.facts.goroutines_are_timed else None
@@ -164,7 +164,7 @@ def _proven(leaked: Leaked, case: Case) -> Finding:
             Count(leaked.goroutines),
             text(" of {}", Count(count)) if is_part else "",
             where,
-            _held(size, heap),
+            _held(size, heap, case),
         ),
         moment=leaked.moment,
         size=size,
@@ -207,9 +207,14 @@ def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
     return goroutine_stack_bytes(facts) * min(1.0, goroutines / facts.goroutine_count)
 
 
-def _held(size: float, heap: float) -> Text:
-    """Say how much the goroutines retain: at least their stacks, at most also all heap growth."""
-    return text("they retain {} {}", "up to" if heap else "at least", Bytes(round(size)))
+def _held(size: float, heap: float, case: Case) -> Text:
+    """Say how much the goroutines retain: at least their stacks, at most also all heap growth.
+
+    Objects on samples without a stack can be theirs too, so there is no upper bound if most of the
+    in-use memory has no stack.
+    """
+    is_most = bool(heap) and not case.facts.profiles.hides_most_in_use
+    return text("they retain {} {}", "up to" if is_most else "at least", Bytes(round(size)))
 
 
 def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
@@ -338,7 +343,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
                 Count(dump.goroutines),
                 suspicion.words,
                 where,
-                _held(size, heap),
+                _held(size, heap, case),
             ),
             moment=dump.moment,
             size=round(size),
