@@ -258,7 +258,7 @@ def test_the_sites_stand_beside_the_pressure():
     assert "Allocate less in main.render" in finding.next_step
     assert "Consider a sync.Pool in main.render: its objects live" in finding.next_step
     fields = [one.field for one in finding.evidence]
-    assert any(field.startswith("alloc_space main.render (main.go:") for field in fields)
+    assert any(field.startswith("alloc_space main.render (handler.go:") for field in fields)
 
 
 @pytest.mark.parametrize(("forced", "codes"), [(9, []), (10, ["forced-gc"]), (40, ["forced-gc"])])
