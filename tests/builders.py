@@ -29,6 +29,7 @@ from gomem.views.writers.text import WIDTH, write_text
 
 OF_PROFILES = frozenset(
     {
+        "hides_most_in_use",
         "alloc_space",
         "allocation_holders",
         "growth",

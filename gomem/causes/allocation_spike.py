@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from gomem.facts.profiles import ProfileFacts
 
 CODE = "allocation-spike"
+MAX_TELLING_BOUND = 0.9  # an upper bound of a share above this says next to nothing
 NAMES = {PROFILES: "inuse_space", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc", RSS: "RSS"}
 
 
@@ -189,7 +190,7 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
         more = (*whole, *site_evidence(path, f"{growth} in {{}}", sites))
     return CAUSE.finding(
         Severity.WARNING if is_exception and sure >= limits.possible_probability else Severity.INFO,
-        text("{}{}", _what(seen), _where(seen, sites, limits)),
+        text("{}{}", _what(seen, case), _where(seen, sites, limits)),
         moment=None if seen.source == MARKS else seen.last_moment,
         size=round(excursion.extra),
         evidence=(*_evidence(seen, case), *more),
@@ -215,15 +216,27 @@ def _name(seen: Sighting) -> str:
     return "live objects" if _is_between(seen) else NAMES[seen.source]
 
 
+def _as_read(seen: Sighting, case: Case) -> tuple[int, int]:
+    """Return the baseline and the highest reading; a log has whole MiB, rounded down."""
+    excursion = seen.excursion
+    sizes = round(excursion.base), round(excursion.highest)
+    live = case.facts.live_heap
+    marked = None if live is None else live.marked
+    if seen.source != MARKS or marked is None or marked.source != "log":
+        return sizes
+    base, highest = (size // MIB * MIB for size in sizes)
+    return base, highest
+
+
 def _is_between(seen: Sighting) -> bool:
     """Return whether the peak is an object that is in use in neither of two profiles."""
     return seen.source == PROFILES and seen.held_in == ALLOCATED
 
 
-def _what(seen: Sighting) -> Text:
+def _what(seen: Sighting, case: Case) -> Text:
     """Describe how the level moved: once, or repeatedly."""
     excursion, name = seen.excursion, _name(seen)
-    low, high = Bytes(round(excursion.base)), Bytes(round(excursion.highest))
+    low, high = map(Bytes, _as_read(seen, case))
     is_placed = seen.peak_moment and seen.source != MARKS  # marks have the log's own times
     at = text(" at {}", MomentName(seen.peak_moment)) if is_placed else Text()
     if excursion.times > 1:
@@ -258,8 +271,10 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     else:
         path = moment.path("memstats")
     seconds = excursion.seconds if seen.is_timed else None
-    away = excursion.away_fraction if seen.is_timed and excursion.away_fraction < 1 else None
-    sizes = {f"{name} outside bursts": excursion.base, f"{name}, highest": excursion.highest}
+    is_telling = seen.is_timed and excursion.away_fraction <= MAX_TELLING_BOUND
+    away = excursion.away_fraction if is_telling else None
+    base, highest = _as_read(seen, case)
+    sizes = {f"{name} outside bursts": base, f"{name}, highest": highest}
     return (
         *known(path, "B", sizes),
         *known(path, "s", {"time watched": seconds}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from gomem.analysis.collector.counters import LIMITER
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.series.shapes import MOVES
 from gomem.causes.commands import TAKE_GC_LOG
@@ -99,7 +100,16 @@ def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
             last.path_of("LastGC"), "s", {"from the first LastGC to the last": counters.seconds}
         ),
         *known(counters.cpu_path, "fraction", {counters.cpu_field: counters.cpu_fraction}),
+        *limiter_evidence(counters),
     )
+
+
+def limiter_evidence(counters: CollectorCounters | None) -> tuple[Evidence, ...]:
+    """Return the last cycle at which the runtime limited the GC's CPU; empty if it did not."""
+    if counters is None:
+        return ()
+    field = f"last GC with the GC CPU limiter (50 %) active ({LIMITER})"
+    return known(counters.last.metrics_path, "count", {field: counters.limiter_cycle})
 
 
 def marking_words(log: CollectorFacts, trigger: str) -> Text:

@@ -63,6 +63,12 @@ def top(path: str, base: str = "", options: str = "--cum") -> Command:
     return with_files(f"gomem top {{}} {options}", path)
 
 
+def stacks_in(path: str) -> Command:
+    """Return the command that shows the stacks of a goroutine profile or dump."""
+    is_profile = path.endswith((".gz", ".pprof"))
+    return with_files("gomem top {} --traces" if is_profile else "less {}", path)
+
+
 def top_of_last(case: Case, options: str = "--cum") -> Command:
     """Return `top` of the last heap profile; without any, the command that takes one."""
     path = case.facts.profiles.last_path

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
-from gomem.causes.commands import TAKE_STACKS
+from gomem.causes.commands import TAKE_STACKS, stacks_in
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.live_growth import grows
 from gomem.causes.missing_call import of_finalizer
@@ -42,6 +42,7 @@ def find(case: Case) -> list[Finding]:
             moment=case.facts.moments[-1].name,
             size=held,
             evidence=_evidence(case, running),
+            next_step=_next_step(running),
             confidence=_confidence(case, running),
             sites=_sites(case, running, held),
             missing_call=of_finalizer(case),
@@ -49,18 +50,17 @@ def find(case: Case) -> list[Finding]:
     ]
 
 
+_REMEDY = (
+    "See where the finalizer waits: {}. Close explicitly (defer x.Close()), keep the finalizer as "
+    "a safety net, and let the finalizer start a goroutine for slow work. From Go 1.26 on, watch "
+    "the backlog: /gc/finalizers/queued:finalizers minus /gc/finalizers/executed:finalizers."
+)
 CAUSE = Cause(
     code=CODE,
     mechanism="An object with a finalizer stays, with everything that it refers to, until the "
     "finalizer has run and a later collection frees the object. A single goroutine runs all "
     "finalizers in turn, so a slow or blocked finalizer holds up all others.",
-    remedy=text(
-        "See where the finalizer waits: {}. Close explicitly (defer x.Close()), keep the "
-        "finalizer as a safety net, and let the finalizer start a goroutine for slow work. From "
-        "Go 1.26 on, watch the backlog: /gc/finalizers/queued:finalizers minus "
-        "/gc/finalizers/executed:finalizers.",
-        TAKE_STACKS,
-    ),
+    remedy=text(_REMEDY, TAKE_STACKS),
     references=("runtime.SetFinalizer", "runtime.AddCleanup", "runtime/metrics"),
     bears_on=("growth", "moments"),
     rule=find,
@@ -77,23 +77,47 @@ def _held_bytes(case: Case) -> int | None:
 def _confidence(case: Case, running: Finalizing | None) -> str:
     if queue_grows(case):
         return "certain"
-    return "likely" if running is not None and len(running.moments) > 1 else "possible"
+    if running is None:
+        return "possible"
+    holds_memory = running.is_blocked and grows(case)
+    return "likely" if holds_memory or len(running.moments) > 1 else "possible"
+
+
+def _next_step(running: Finalizing | None) -> Text:
+    """Return the next step: the stack that the capture has, or without one, how to take one."""
+    if running is None:
+        return Text(CAUSE.remedy)
+    return text(_REMEDY, stacks_in(running.counts.path))
 
 
 def _title(case: Case, running: Finalizing | None, held: int | None) -> Text:
     queue, pieces = case.facts.finalizer_queue, []
     if queue is not None and queue_grows(case):
         waiting = text("{} → {} waiting", Count(round(queue.first)), Count(round(queue.last)))
-        behind = "" if running is None else text(" behind {}", Function(running.function))
+        behind = "" if running is None else text(" behind {}", _called(running))
         pieces.append(waiting + behind)
     elif running is not None:
-        pieces.append(text("{} {}", Function(running.function), _when(running)))
+        pieces.append(text("{} {}", _called(running), _when(running)))
     if held:
         pieces.append(text("the live heap grew by {}", Bytes(held)))
-    return text("Finalizers or cleanups cannot keep up: {}", joined("; ", pieces))
+    is_blocked = running is not None and running.is_blocked
+    what = "are blocked" if is_blocked else "cannot keep up"
+    return text("Finalizers or cleanups {}: {}", what, joined("; ", pieces))
+
+
+def _called(running: Finalizing) -> Text:
+    """Name the function that the runtime calls, and the own function that it has called since."""
+    if running.finalizer in ("", running.function):
+        return Text(Function(running.function))
+    return text("{} (in {})", Function(running.finalizer), Function(running.function))
 
 
 def _when(running: Finalizing) -> Text:
+    if running.is_blocked:
+        waits = text("is blocked ({})", running.state)
+        if not running.wait_seconds:
+            return waits
+        return text("{} for at least {}", waits, Seconds(running.wait_seconds))
     if running.wait_seconds:
         return text("has waited for at least {}", Seconds(running.wait_seconds))
     if running.looked == 1:
@@ -111,8 +135,11 @@ def _sites(case: Case, running: Finalizing | None, held: int | None) -> tuple[Si
 def _evidence(case: Case, running: Finalizing | None) -> list[Evidence]:
     rows = []
     if running is not None:
-        field = text("snapshots in which {} ran", Function(running.function))
-        rows.append(Evidence(running.counts.path, field, len(running.moments), "count"))
+        path, did = running.counts.path, "was blocked" if running.is_blocked else "ran"
+        field = text("snapshots in which {} {}", Function(running.finalizer), did)
+        rows.append(Evidence(path, field, len(running.moments), "count"))
+        if running.state:
+            rows.append(Evidence(path, "state of its goroutine", running.state, ""))
     queue = case.facts.finalizer_queue
     if queue is not None:
         path = case.facts.moments[-1].path("metrics")

@@ -39,6 +39,14 @@ class Evidence:
     unit: str
 
 
+def placed(function: str, file: str, line: int | None) -> Text:
+    """Return a function with the base name of its file, and the line: `main.f (store.go:41)`."""
+    if not file:
+        return Text(Function(function))
+    number = "" if line is None else f":{line}"
+    return text("{} ({}{})", Function(function), File(base_name(file)), number)
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """A place in the program that can be fixed.
@@ -65,6 +73,11 @@ class Site:
     change: float = 0.0
     share: float = 0.0
     object_bytes: int | None = None
+
+    @property
+    def place(self) -> Text:
+        """The own function with its line: `main.f (store.go:41)`; only the name if unknown."""
+        return placed(self.own_function, self.file, self.line)
 
     @property
     def words(self) -> Text:
@@ -103,10 +116,7 @@ class MissingCall:
     @property
     def words(self) -> Text:
         """Two sentences: the missing call and its place, and why the call is needed."""
-        where = text("{}", Function(self.function)) if self.function else Text()
-        if self.function and self.file:
-            place = "" if self.line is None else f":{self.line}"
-            where += text(" ({}{})", File(base_name(self.file)), place)
+        where = placed(self.function, self.file, self.line) if self.function else Text()
         if where:
             words = ": {} waits for it" if self.is_elsewhere else " in {}"
             where = text(words, where)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.causes.cause import Cause
 from gomem.causes.collecting import (
     costly_cpu_profile,
@@ -73,6 +74,7 @@ def lack(case: Case) -> Lack | None:
 
 
 _REMEDY = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate). {}"
+_SEE_LESS = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate)."
 _ALLOCATED = "--sample-type alloc_space --cum"
 _TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
 _LESS = "Allocate less at the top sites"
@@ -139,7 +141,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         title,
         cpu_fraction=marking,
         evidence=(*evidence, *headroom, *_site_evidence(sites, case)),
-        next_step=_next_step(sites, room, case),
+        next_step=_next_step(sites, room, case, cost.heap_live_last_bytes),
         sites=sites,
         missing_call=of_garbage(case, sites),
         confidence="possible" if is_unsure else "certain" if has_enough else "likely",
@@ -190,7 +192,7 @@ def _by_counters(case: Case) -> list[Finding]:
             counted_cost(counters).capitalised() + counted_pace(counters) + _mostly(sites, case),
             cpu_fraction=counters.cpu_fraction * paced,
             evidence=(*counted_evidence(counters), *_site_evidence(sites, case)),
-            next_step=_next_step(sites, room, case),
+            next_step=_next_step(sites, room, case, counters.live_bytes),
             sites=sites,
             missing_call=of_garbage(case, sites),
             confidence="likely" if is_over or not is_unsure else "possible",
@@ -234,11 +236,36 @@ def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
     return text("; {} of the allocation is from {}", part, sites[0].words)
 
 
-def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
-    """Return the next step: see who allocates most, by a profile, and give the GC more room."""
+def _next_step(
+    sites: tuple[Site, ...], room: Text, case: Case, live_bytes: float | None = None
+) -> Text:
+    """Return the next step: see who allocates most, by a profile, and give the GC more room.
+
+    If GOGC is well below the default, the default comes first: it needs no change of the program.
+    """
     shows = top_of_last(case, _ALLOCATED) if sites else _TAKE_ALLOCS
     less = text("Allocate less in {}", sites[0].words) if sites else _LESS
-    return sentences(text(_REMEDY, shows, less, room), pooling_words(case, sites))
+    default = _default_gogc(case, live_bytes)
+    step = text(_SEE_LESS, shows, less) if default else text(_REMEDY, shows, less, room)
+    return sentences(default, step, pooling_words(case, sites))
+
+
+def _default_gogc(case: Case, live_bytes: float | None) -> Text:
+    """Advise the default GOGC and say its cost, if GOGC is known or inferred to be well below it.
+
+    An inferred GOGC counts only if its upper bound is below the default too.
+    """
+    gogc = case.facts.settings.gogc
+    if gogc is None or isinstance(gogc.value, str) or not (gogc.is_stated or gogc.is_inferred):
+        return Text()
+    most = DEFAULT_GOGC * case.thresholds.small_room_fraction
+    at_most = max(gogc.value, gogc.high) if gogc.is_inferred else gogc.value
+    if not at_most <= most:
+        return Text()
+    goal = 2 * (live_bytes or 0.0)
+    costs = text(": the heap goal becomes about {}, twice the live heap", Bytes(round(goal)))
+    now, command = scaled_gogc(gogc, DEFAULT_GOGC / gogc.value)
+    return text("Set GOGC back to the default, {} ({}){}.", command, now, costs if goal else "")
 
 
 def _room(log: CollectorFacts, case: Case) -> tuple[Text, tuple[Evidence, ...]]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import LIVE, STACKS
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
 from gomem.causes.cause import Cause
-from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, with_files
+from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, stacks_in
 from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import (
@@ -65,7 +65,7 @@ def find(case: Case) -> list[Finding]:
         return of_one
     counted = [m for m in case.facts.of_last_process if m.goroutine_count is not None]
     if growth.count is None and len(counted) == 1 and _are_many(counted[0], case):
-        return [_many(counted[0])]
+        return [_many(counted[0], case)]
     return []
 
 
@@ -118,7 +118,7 @@ def _growing(case: Case) -> Finding:
         Count(round(count.first)),
         Count(round(count.last)),
         where_words(growth.waiting, thresholds),
-        text("; {}", _held(size, heap)),
+        text("; {}", _held(size, heap, case)),
         _opened_words(case),
     )
     watched = count.seconds if case.facts.goroutines_are_timed else None
@@ -135,7 +135,7 @@ def _growing(case: Case) -> Finding:
         evidence=(
             *evidence,
             *known(last.path, "s", {"time watched": watched}),
-            *where_evidence(last.frame, last.path),
+            *where_evidence(case, last.frame, last.path),
             *_of_stacks(case),
             *_of_heap(heap, case),
             *_of_dump(growth.waiting, case),
@@ -164,11 +164,11 @@ def _proven(leaked: Leaked, case: Case) -> Finding:
             Count(leaked.goroutines),
             text(" of {}", Count(count)) if is_part else "",
             where,
-            _held(size, heap),
+            _held(size, heap, case),
         ),
         moment=leaked.moment,
         size=size,
-        evidence=(_proof(leaked), *where_evidence(leaked.frame, leaked.path)),
+        evidence=(_proof(leaked), *where_evidence(case, leaked.frame, leaked.path)),
         next_step=_stacks_step(leaked.path, waiting, missing),
         sites=(Site(waiting.function, waiting.function, high=float(size), share=1.0),),
         missing_call=missing,
@@ -207,9 +207,14 @@ def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
     return goroutine_stack_bytes(facts) * min(1.0, goroutines / facts.goroutine_count)
 
 
-def _held(size: float, heap: float) -> Text:
-    """Say how much the goroutines retain: at least their stacks, at most also all heap growth."""
-    return text("they retain {} {}", "up to" if heap else "at least", Bytes(round(size)))
+def _held(size: float, heap: float, case: Case) -> Text:
+    """Say how much the goroutines retain: at least their stacks, at most also all heap growth.
+
+    Objects on samples without a stack can be theirs too, so there is no upper bound if most of the
+    in-use memory has no stack.
+    """
+    is_most = bool(heap) and not case.facts.profiles.hides_most_in_use
+    return text("they retain {} {}", "up to" if is_most else "at least", Bytes(round(size)))
 
 
 def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
@@ -226,9 +231,7 @@ def _stacks_step(
     path: str, waiting: Waiting, missing: MissingCall | None, who_calls: str = ""
 ) -> Text:
     """Name the file with the stacks, and what to look for if the cause is unknown."""
-    is_profile = path.endswith((".gz", ".pprof"))
-    stacks = with_files("gomem top {} --traces" if is_profile else "less {}", path)
-    shows = text("See the stacks in {}: {}.", Function(waiting.function), stacks)
+    shows = text("See the stacks in {}: {}.", Function(waiting.function), stacks_in(path))
     return sentences(shows, who_calls, _WHO if missing is None else "")
 
 
@@ -340,13 +343,13 @@ def _of_one_dump(case: Case) -> list[Finding]:
                 Count(dump.goroutines),
                 suspicion.words,
                 where,
-                _held(size, heap),
+                _held(size, heap, case),
             ),
             moment=dump.moment,
             size=round(size),
             evidence=(
                 Evidence(dump.path, "goroutines", dump.goroutines, "count"),
-                *where_evidence(dump.frame, dump.path),
+                *where_evidence(case, dump.frame, dump.path),
             ),
             next_step=sentences(shows, _DECIDE),
             confidence="possible",
@@ -372,7 +375,7 @@ def _are_many(moment: MomentFacts, case: Case) -> bool:
     return goroutine_stack_bytes(moment) >= least
 
 
-def _many(moment: MomentFacts) -> Finding:
+def _many(moment: MomentFacts, case: Case) -> Finding:
     count, size = moment.goroutine_count or 0, goroutine_stack_bytes(moment)
     return CAUSE.finding(
         Severity.INFO,
@@ -385,7 +388,7 @@ def _many(moment: MomentFacts) -> Finding:
         size=size,
         evidence=(
             Evidence(moment.goroutine_path, "goroutines", count, "count"),
-            *where_evidence(moment.goroutines, moment.path("goroutine")),
+            *where_evidence(case, moment.goroutines, moment.path("goroutine")),
         ),
         next_step=_DECIDE,
         confidence="possible",

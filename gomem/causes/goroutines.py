@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES
-from gomem.causes.finding import Evidence
+from gomem.causes.finding import Evidence, placed
 from gomem.causes.scores import bounded_log, scores
 from gomem.causes.sites import part_words
 from gomem.inputs.pprof.calls.names import package_of
@@ -174,17 +174,28 @@ def begun_words(waiting: Waiting) -> Text:
     return Text()
 
 
-def where_evidence(frame: pd.DataFrame | None, path: str) -> list[Evidence]:
-    """Return where most goroutines wait, for what and how long, from a profile or a dump."""
+def where_evidence(case: Case, frame: pd.DataFrame | None, path: str) -> list[Evidence]:
+    """Return where most goroutines wait, for what and how long, from a profile or a dump.
+
+    A profile also has the line in which they wait, by the program's own innermost function.
+    """
     if frame is None or frame.empty:
         return []
     by_function = frame.groupby("function")["goroutines"].sum()
     function, there = str(by_function.idxmax()), int(by_function.max())
-    field = text("goroutines in {}", Function(function) if function else "the runtime")
+    field = text("goroutines in {}", _placed(case, function, path) if function else "the runtime")
     return [
         Evidence(path, field, there, "count"),
         *_waits(frame[frame["function"] == function], path),
     ]
+
+
+def _placed(case: Case, function: str, path: str) -> Text:
+    """Return a function with the line in which most of its goroutines wait, if a profile says."""
+    for by in case.facts.callers.waiting:
+        if by.function == function and by.path == path:
+            return placed(function, by.file, by.line)
+    return Text(Function(function))
 
 
 def _waits(there: pd.DataFrame, path: str) -> list[Evidence]:

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.collector.counters import LIMITER
 from gomem.causes.cause import Cause
-from gomem.causes.collecting import counted_cost, counted_evidence, too_few_collections
+from gomem.causes.collecting import (
+    counted_cost,
+    counted_evidence,
+    limiter_evidence,
+    too_few_collections,
+)
 from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
@@ -125,6 +129,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *known(log.path, "fraction", {"marking_cpu_fraction": cpu}),
             *known(log.path, "count", {"heap goals too low for GOGC": log.triggers.beyond_any}),
             Evidence(log.path, "source of GOGC", str(log.triggers.gogc["known_from"].iloc[0]), ""),
+            *limiter_evidence(case.facts.counters),
         ),
         next_step=text(_REMEDY, top_of_last(case)),
         confidence="certain" if log.triggers.gogc_is_known or limit is not None else "likely",
@@ -197,7 +202,6 @@ def _by_room(case: Case) -> list[Finding]:
     }
     evidence = (
         *known(last.path, "B", sizes),
-        *known(last.metrics_path, "count", {LIMITER: counters.limiter_cycle}),
         *counted_evidence(counters),
     )
     return [

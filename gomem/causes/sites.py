@@ -94,11 +94,11 @@ def part_words(share: float, thresholds: Thresholds) -> str:
 
 
 def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:
-    """Return the bytes of each site in a profile; the field has `{}` in place of the name."""
-    return tuple(
-        Evidence(path, text(field, Function(site.own_function)), round(site.change), "B")
-        for site in sites
-    )
+    """Return the bytes of each site in a profile; the field has `{}` in place of name and line.
+
+    The line is that of the call with the most bytes in the function.
+    """
+    return tuple(Evidence(path, text(field, site.place), round(site.change), "B") for site in sites)
 
 
 def whole_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:

@@ -106,7 +106,7 @@ def _occupied(there: int, case: Case) -> Finding:
         moment=dump.moment,
         size=size,
         evidence=(
-            *where_evidence(dump.frame, dump.path),
+            *where_evidence(case, dump.frame, dump.path),
             *(() if moment is None else known(_path(moment), "count", {"Threads": threads})),
             *(() if moment is None else rss_evidence(moment)),
         ),

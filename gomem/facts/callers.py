@@ -88,6 +88,13 @@ class Callers:
         return ()
 
     @cached_property
+    def waiting(self) -> tuple[Caller, ...]:
+        """The functions in which goroutines wait, in the last profile or dump; most first."""
+        for stacks, path in self._stacks_of(GOROUTINE, ""):
+            return _shares(stacks, "", path)
+        return ()
+
+    @cached_property
     def collector_cpu(self) -> CollectorCpu | None:
         """The GC's share of CPU in the last CPU profile; None without one."""
         for moment in reversed([*self.capture.by_moment.values()]):

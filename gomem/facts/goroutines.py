@@ -183,17 +183,27 @@ def rise_of_threads(facts: CaptureFacts) -> Rise | None:
     return level_of("threads", counted).rise
 
 
+# Beginnings of the wait reasons that only another goroutine, or the network, can end.
+BLOCKED = ("chan send", "chan receive", "select", "semacquire", "sync.", "IO wait")
+
+
 @dataclass(frozen=True)
 class Finalizing:
     """A finalizer or a cleanup that was running at a snapshot."""
 
-    function: str  # the program's own function that it runs
+    function: str  # the program's own innermost function
+    finalizer: str  # the function that the runtime calls
     moments: tuple[str, ...]  # the snapshots at which it ran
     looked: int  # how many snapshots have stacks
     counts: GoroutineCount  # the count of the last snapshot that shows it
     wait_seconds: float | None  # its minimum waiting time; None if no dump has it
     stack: str  # functions, innermost first, joined by `;`
     state: str  # what it waits for; empty if no dump has it
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether it waits for a channel, a lock or the network, and does not run or sleep."""
+        return self.state.startswith(BLOCKED)
 
 
 def running_finalizer(facts: CaptureFacts) -> Finalizing | None:
@@ -214,7 +224,7 @@ def running_finalizer(facts: CaptureFacts) -> Finalizing | None:
     stack, state = str(last["stack"]), last.get("state")
     function = own_function(stack.split(";")) or last["finalizer"]
     waits = (seconds, stack, "" if is_unknown(state) else str(state))
-    return Finalizing(function, moments, len(shown), shown[-1], *waits)
+    return Finalizing(function, str(last["finalizer"]), moments, len(shown), shown[-1], *waits)
 
 
 def _finalizers_of(frame: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:

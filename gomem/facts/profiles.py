@@ -96,6 +96,15 @@ class ProfileFacts:
         return next(reversed([*self.paths.values()]), "")
 
     @cached_property
+    def hides_most_in_use(self) -> bool:
+        """Whether most in-use bytes of the last heap profile are on samples without a stack."""
+        for profile in reversed([*self._profiles.values()]):
+            if IN_USE in profile.sample_type_names:
+                hidden = profile.values(IN_USE)[profile.columns.lacks_stack].sum()
+                return bool(2 * hidden > profile.total(IN_USE))
+        return False
+
+    @cached_property
     def of_last_process(self) -> Mapping[str, Profile]:
         """The profiles with a time, of the last process only, without printed tables."""
         return of_last_process(self._profiles)

@@ -9,6 +9,7 @@ import pytest
 
 from gomem.analysis.profiles.allocation_spikes import find_spike
 from gomem.causes import allocation_spike
+from gomem.causes.allocation_spike import _evidence
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.facts.excursions import sightings
@@ -284,6 +285,8 @@ def test_a_log_alone_tells_bursts_of_what_was_marked():
         str(finding.severity), finding.confidence, finding.moment, finding.bytes,
     )  # fmt: skip
     assert 2 == next(one.value for one in finding.evidence if one.unit == "count")
+    told = {one.field: one.value for one in finding.evidence}
+    assert 0 == told["the live heap, highest"] % MIB  # half a MiB is no reading
 
 
 def test_a_log_that_stays_has_none():
@@ -495,3 +498,17 @@ def test_readings_without_a_time_have_no_seconds(is_timed):
     seconds = [found.value for found in finding.evidence if found.unit == "s"]
     assert [40.0] * is_timed == seconds
     assert is_timed == any("share of time" in str(found.field) for found in finding.evidence)
+
+
+@pytest.mark.parametrize(("away", "is_told"), [(0.9, True), (0.91, False), (0.98, False)])
+def test_a_bound_that_says_nothing_is_left_out(away, is_told):
+    """
+    That bursts take at most 98 % of the time is no news.
+    """
+    case = level_case(10, 12, 10, 100, 10)
+    seen = case.facts.excursions[0]
+    bound = replace(seen, excursion=replace(seen.excursion, away_fraction=away))
+
+    fields = [row.field for row in _evidence(bound, case)]
+
+    assert is_told == ("share of time in bursts, at most" in fields)

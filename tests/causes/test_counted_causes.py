@@ -242,7 +242,7 @@ def test_no_room_says_what_is_live_and_what_is_allocated():
     evidence = {one.field: one.value for one in said.evidence}
     assert 147 * MIB == evidence["lowest NextGC"]
     assert 280 * MIB == evidence["TotalAlloc, from the first snapshot to the last"]
-    assert 6 == evidence[LIMITER]
+    assert 6 == evidence[f"last GC with the GC CPU limiter (50 %) active ({LIMITER})"]
     assert "warning" == severity(memory_limit_thrash, allocated=7 * 40, goal_mib=147, share=0.2499)
 
 

@@ -94,7 +94,9 @@ def test_how_many_files_there_were_at_first_is_said_where_they_are_more():
 
 def sheet(path: str, perms: str, dirty_mib: int) -> str:
     """A mapping of 40 MiB, of which some is dirty."""
-    return mapped(path, 40, perms).replace("LazyFree:", f"Shared_Dirty: {dirty_mib << 10} kB\nLazyFree:")
+    return mapped(path, 40, perms).replace(
+        "LazyFree:", f"Shared_Dirty: {dirty_mib << 10} kB\nLazyFree:"
+    )
 
 
 def test_dirty_pages_of_a_deleted_file_are_not_called_reclaimable():

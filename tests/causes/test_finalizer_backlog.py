@@ -6,7 +6,7 @@ import gomem
 from gomem.causes import finalizer_backlog, heap_growth
 from gomem.causes.finding import Severity
 from gomem.inputs.goroutines.parse import finalizer_of
-from gomem.text import Count, Function
+from gomem.text import Command, Count, Function
 from tests.builders import but, case_of
 from tests.causes.situations import facts
 
@@ -146,6 +146,52 @@ def test_one_that_runs_while_the_live_heap_grows_is_the_cause_of_that(tmp_path):
     assert Severity.INFO == growth.severity
     assert growth.bytes == found.bytes
     assert [2, 2] == [count.value for count in found.title.of(Count)]
+
+
+BLOCKED = """goroutine 1 [running]:
+main.main()
+\t/src/main.go:9 +0x1d
+
+goroutine 19 [{state}]:
+main.(*spool).note(0x1)
+\t/src/main.go:27 +0x9d
+main.(*session).reap(0x0?)
+\t/src/main.go:37 +0x45
+{loop}()
+\t/go/src/runtime/mfinal.go:290 +0x45
+created by runtime.createfing in goroutine 1
+\t/go/src/runtime/mfinal.go:172 +0x3d
+"""
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("state", ["chan send", "select", "sync.Mutex.Lock", "IO wait"])
+def test_one_that_is_blocked_does_not_run_and_is_likely(tmp_path, loop, state):
+    """
+    The finalizer is the function that the runtime calls; the capture has its stack already.
+    """
+    (tmp_path / "stacks.txt").write_text(BLOCKED.format(loop=loop, state=state))
+    running = gomem.diagnose(tmp_path).case.facts.finalizing
+    moments = [
+        facts(name=str(place), NextGC=2 * size, HeapAlloc=size, NumGC=place + 1)
+        for place, size in enumerate((20, 40, 60, 80))
+    ]
+    case = but(case_of(moments), finalizing=running)
+
+    (found,) = finalizer_backlog.find(case)
+
+    assert "likely" == found.confidence
+    assert f"main.(*session).reap (in main.(*spool).note) is blocked ({state})" in found.title
+    assert "running" not in found.title
+    assert ("less stacks.txt",) == tuple(map(str, found.next_step.of(Command)))[:1]
+    assert ("state of its goroutine", state) in [(row.field, row.value) for row in found.evidence]
+
+
+def test_one_that_sleeps_is_not_blocked(tmp_path):
+    (found,) = finalizer_backlog.find(growing(tmp_path, LOOPS[1]))
+
+    assert "possible" == found.confidence
+    assert "was running in the only stack dump" in found.title
 
 
 def test_a_queue_that_is_counted_is_certain():

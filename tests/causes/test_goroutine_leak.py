@@ -1,5 +1,7 @@
 """Goroutines that pile up: how many came, where they wait, and what they hold."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from gomem.causes.case import Case
 from gomem.causes.finding import Severity
 from gomem.facts.goroutines import GoroutineCount, Leaked
 from gomem.facts.keepers import Kept
+from gomem.facts.profiles import ProfileFacts
 from gomem.inputs.heapdump.table import read_heapdump
 from gomem.text import Count, Function
 from gomem.units import KIB, MIB
@@ -22,6 +25,7 @@ from tests import heap_dumps as made
 from tests.builders import FIXTURES, but, case_of
 from tests.causes.situations import facts
 from tests.causes.test_heap_growth import holders
+from tests.heap_profiles import bucket, heap, stack
 
 PASTED = FIXTURES / "pasted" / "goroutines"
 WAITING = "runtime.gopark;sync.(*WaitGroup).Wait;main.(*report).wait;main.serve.func1"
@@ -96,6 +100,27 @@ def test_a_few_hundred_behind_an_unclosed_result_are_seen():
     (finding,) = goroutine_leak.find(case([5, 120, 235, 350, 465]))
 
     assert "main.(*report).wait" in finding.title
+
+
+@pytest.mark.parametrize(
+    ("without_stack", "said"),
+    [
+        pytest.param(0, "they retain up to", id="all have stacks"),
+        pytest.param(40, "they retain at least", id="most have none"),
+    ],
+)
+def test_what_has_no_stack_has_no_upper_bound(without_stack, said):
+    """
+    60 KiB of in-use objects have a stack, and 0 or 360 000 B have none.
+    """
+    profile = heap(bucket(60, 60 << 10), *[stack()] * without_stack)
+    hides = ProfileFacts(SimpleNamespace(heap_profiles={"1": profile})).hides_most_in_use
+    live = LiveHeap(Level("marks", np.arange(3) * 3.0, np.array([1, 5, 9]) * MIB), frozenset(), 1.0)
+    told = case([1, 3001, 6001], live_heap=live)
+
+    (found,) = goroutine_leak.find(but(told, hides_most_in_use=hides))
+
+    assert said in found.title
 
 
 def test_they_hold_their_stacks_at_least():

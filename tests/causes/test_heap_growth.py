@@ -70,7 +70,7 @@ def test_of_a_single_profile_who_has_most_in_use_is_named_and_not_said_to_grow()
 
     assert ["main.fill", "main.index"] == [site.own_function for site in finding.sites]
     assert "of inuse_space is from main.fill" in finding.title
-    assert ("inuse_space of main.fill", 50 * MIB) in {
+    assert ("inuse_space of main.fill (main.go:7)", 50 * MIB) in {
         (one.field, one.value) for one in finding.evidence
     }
 

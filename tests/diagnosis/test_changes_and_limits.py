@@ -216,4 +216,6 @@ def test_a_limit_that_is_reached_again_and_again_is_said(tmp_path, hits, said):
 
     (words,) = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     assert said in words
-    assert words.startswith("6.00 MiB cannot be reclaimed, mostly anonymous memory; of 26.0 MiB of ")
+    assert words.startswith(
+        "6.00 MiB cannot be reclaimed, mostly anonymous memory; of 26.0 MiB of "
+    )

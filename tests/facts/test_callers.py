@@ -5,7 +5,9 @@ import shutil
 import pytest
 
 import gomem
+from gomem.causes.goroutines import where_evidence
 from gomem.facts.callers import Callers
+from gomem.text import Function
 from tests.builders import FIXTURES
 
 RECORDED = FIXTURES / "callers"
@@ -96,3 +98,19 @@ def test_of_the_programs_own_function_nobody_is_asked(tmp_path):
     callers = of_files(tmp_path, "cpu.pb.gz", "goroutine.pb.gz")
 
     assert () == callers.opening("main.(*index).visit") == callers.opening("")
+
+
+def test_a_goroutine_profile_has_the_line_in_which_goroutines_wait(tmp_path):
+    """
+    The evidence of every goroutine finding names it, by the file's base name.
+    """
+    shutil.copy(RECORDED / "goroutine.pb.gz", tmp_path)
+    case = gomem.diagnose(tmp_path).case
+    (counted,) = case.facts.goroutine_counts
+
+    placed = {caller.function: caller.line for caller in case.facts.callers.waiting}
+    first = where_evidence(case, counted.frame, counted.path)[0]
+
+    assert placed
+    (function,) = first.field.of(Function)
+    assert f"goroutines in {function.value} (main.go:{placed[function.value]})" == first.field

@@ -18,10 +18,11 @@ import pandas as pd
 from gomem.text import MomentName, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
 GC_CPU = "/cpu/classes/gc/total:cpu-seconds"
 IDLE_MARKING = "/cpu/classes/gc/mark/idle:cpu-seconds"
+GC_CPU_WITHOUT_IDLE = f"GC CPU without idle marking ({GC_CPU} less mark/idle)"
 STOPS = "/cpu/classes/gc/pause:cpu-seconds"  # CPU of pauses: the length of each times GOMAXPROCS
 ALL_CPU = "/cpu/classes/total:cpu-seconds"
 LIMITER = "/gc/limiter/last-enabled:gc-cycle"
@@ -239,7 +240,7 @@ def _cpu_of(run: Sequence[CounterReading]) -> tuple[_Shares, str, str]:
     before, after = told[0], told[-1]
     known = before.metrics.keys() & after.metrics.keys() & _CLASSES
     shares = _shares({name: after.metrics[name] - before.metrics[name] for name in known})
-    field = text("{}, since {}", GC_CPU, MomentName(before.moment))
+    field = text("{}, since {}", _field(known), MomentName(before.moment))
     if after is not run[-1]:
         field += text(", until {}", MomentName(after.moment))
     return shares, field, after.metrics_path
@@ -255,10 +256,15 @@ def _shares(spent: Mapping[str, float]) -> _Shares:
     return busy, stopped
 
 
+def _field(known: Container[str]) -> str:
+    """Name the GC's CPU: the metric's total includes idle marking, which is subtracted if known."""
+    return GC_CPU_WITHOUT_IDLE if IDLE_MARKING in known else GC_CPU
+
+
 def _cpu_since_start(last: CounterReading) -> tuple[_Shares, str, str]:
     told = last.memstats.get("GCCPUFraction")
     if told is not None and not pd.isna(told):
         return (float(told), None), "GCCPUFraction", last.path
     if {GC_CPU, ALL_CPU} <= last.metrics.keys():
-        return _shares(last.metrics), f"{GC_CPU}, since the start", last.metrics_path
+        return _shares(last.metrics), f"{_field(last.metrics)}, since the start", last.metrics_path
     return (None, None), "", last.path

@@ -31,7 +31,8 @@ RETAINED_PER_GOAL = 1 + 1 / EXTRA_PART
 MAPPED_PER_LIMIT = 0.95  # the runtime's reduceExtraPercent
 BY_PEAK = "1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)"
 PAGE_BYTES = 4096
-Applies = Literal["yes", "no", "unknown"]
+FIRST_PACED_CYCLE = 2  # before it, there is no goal of an earlier collection
+Applies = Literal["yes", "not yet", "no", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ class Goal:
     Attributes:
         name: `five-minutes`, `paced-by-goal`, `paced`, `limit-background` or `limit-allocation`.
         formula: How the goal is computed, as text.
-        applies: Whether the Go release has the rule; for a limit, also whether it is set.
+        applies: Whether the Go release has the rule; for a limit, also whether it is set. `not yet`
+            if the rule needs a second GC, which has not run.
         note: What else to know about the rule.
     """
 
@@ -74,14 +76,19 @@ def limit_goal_bytes(memory_limit_bytes: float) -> int:
     return round(memory_limit_bytes * MAPPED_PER_LIMIT)
 
 
-def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal, ...]:
+def goals_of(
+    version: GoVersion, memory_limit_bytes: float | None, cycles: int | None = None
+) -> tuple[Goal, ...]:
     """Return the rules of all releases; each says whether this release has the rule.
 
-    `memory_limit_bytes` is infinite if GOMEMLIMIT is unset, and None if unknown.
+    `memory_limit_bytes` is infinite if GOMEMLIMIT is unset, and None if unknown. `cycles` is NumGC
+    at the end; None if unknown.
     """
     old = _applies(version, Fact.IDLE_SPANS_AGE)
     by_next_gc = _applies(version, Fact.GOAL_BY_NEXT_GC)
     by_peak = _applies(version, Fact.GOAL_BY_PEAK)
+    if by_peak == "yes" and cycles is not None and cycles < FIRST_PACED_CYCLE:
+        by_peak = "not yet"
     in_time = _applies(version, Fact.LIMIT_GOAL)
     at_once = _applies(version, Fact.MEMORY_LIMIT)
     if memory_limit_bytes is None:

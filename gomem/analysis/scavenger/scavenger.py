@@ -239,8 +239,10 @@ def scavenger(
     limits = readings["memory_limit_bytes"].dropna()
     no_limit = math.inf if has_no_limit else None
     lazy = readings["lazy_free_bytes"].dropna()
+    counted = readings["NumGC"].dropna() if "NumGC" in readings else ()
+    collected = int(counted.iloc[-1]) if len(counted) else None
     return Scavenger(
-        goals_of(version, int(limits.iloc[-1]) if len(limits) else no_limit),
+        goals_of(version, int(limits.iloc[-1]) if len(limits) else no_limit, collected),
         rows,
         intervals,
         episodes(intervals, rows),

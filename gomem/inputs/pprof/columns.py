@@ -169,6 +169,11 @@ class PprofColumns:
     drop_frames: str = ""
     keep_frames: str = ""
 
+    @property
+    def lacks_stack(self) -> NDArray[np.bool_]:
+        """A mask of the samples without a stack."""
+        return np.diff(self.stack_offsets) == 0
+
 
 def object_sizes(columns: PprofColumns) -> tuple[IntArray, NDArray[np.bool_]]:
     """Return each sample's numeric label `bytes`, 0 without it, and whether it has the label."""

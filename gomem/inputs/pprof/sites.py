@@ -69,6 +69,7 @@ class AllocationSites(Answer):
         row_name: What a row is, one of `ROW_NAMES`; also the name of the frame's first column.
         total_is_derived: Whether a pasted table has no total, so that it is derived from shares.
         printed_shares: For a pasted table: the printed share of each row's flat.
+        without_stack: The part of the total on samples without a stack, which no row includes.
     """
 
     sample_type: str
@@ -83,6 +84,7 @@ class AllocationSites(Answer):
     row_name: str = "function"
     total_is_derived: bool = False
     printed_shares: Mapping[str, float] = field(default_factory=dict)
+    without_stack: int = 0
 
     def __repr__(self) -> str:
         return f"<{len(self.function)} sites of {self.sample_type}>"
@@ -187,6 +189,7 @@ def top_sites(
         printed_shares={}
         if profile.printed is None
         else profile.printed.shares.get(chosen.type, {}),
+        without_stack=int(profile.values(sample_type)[profile.columns.lacks_stack].sum()),
     )
 
 

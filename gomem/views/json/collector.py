@@ -56,7 +56,8 @@ COLLECTOR = inner(
 SCAVENGER = inner(
     "scavenger", "Memory returned to the OS, and why not more; null if unknown.",
     inner("goals", "Rules for returning heap to the OS, of all Go releases.",
-          *of_class(Goal, "name formula applies note", applies=words(("yes", "no", "unknown"))),
+          *of_class(Goal, "name formula applies note",
+                    applies=words(("yes", "not yet", "no", "unknown"))),
           many=True),
     frame("moments", RETENTION, "Snapshots, in order.", "retention",
           paced_by=words_or_null(PACED_BY)),

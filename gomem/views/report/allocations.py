@@ -16,6 +16,8 @@ from gomem.views.tables import Column, Row, count, function, interval, share, sh
 from gomem.views.values import NOTHING, bytes_cell, count_cell, fraction_cell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
     from gomem.diagnosis.diagnosis import Diagnosis
@@ -161,7 +163,17 @@ def _sites_table(
     caption = text("{} at {}: {}", counted or sites.sample_type, moment, said)
     of_its_own = sites.top[sites.top["flat"] != 0]  # pure callers are in the flame graph
     rows = (of_its_own if len(of_its_own) else sites.top).head(most or len(sites.top))
-    return table(caption, columns, rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)
+    rest = _without_stack(sites, cell) if sites.without_stack else ()
+    return table(caption, columns, rows, rest, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)
+
+
+def _without_stack(
+    sites: AllocationSites, cell: Callable[[int], Cell]
+) -> tuple[tuple[Cell, ...], ...]:
+    """The row of samples without a stack: no function has them, but the total does."""
+    part = sites.without_stack
+    share_cell = fraction_cell(part / sites.total)
+    return ((Cell("without a stack"), cell(part), NOTHING, share_cell, NOTHING, NOTHING),)
 
 
 def _lost(sizes: pd.DataFrame) -> str:

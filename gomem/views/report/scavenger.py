@@ -36,7 +36,7 @@ OVER_TIME = (
     "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the bottom "
     "is a scavenger line of the log, at the time of the GC before the line."
 )
-APPLIES = {"yes": "yes", "no": "no", "unknown": "unknown"}
+APPLIES = {"yes": "yes", "not yet": "not yet", "no": "no", "unknown": "unknown"}
 
 
 EPISODE = (
@@ -139,7 +139,7 @@ def _few(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _over_time(answer: Scavenger) -> tuple[Block, ...]:
     known = answer.retention[answer.retention["retained_bytes"].notna()]
-    if not any(goal.applies == "yes" for goal in answer.goals):
+    if not any(goal.applies in ("yes", "not yet") for goal in answer.goals):
         known = known.assign(goal_bytes=pd.NA)  # of an unknown release
     caption = "Heap retained and released"
     if len(shown := _few(known)) < len(known):

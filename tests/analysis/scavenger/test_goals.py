@@ -89,6 +89,15 @@ def test_without_a_limit_its_rules_do_not_hold():
     assert ("unknown", "unknown") == (unsaid["limit-background"], unsaid["limit-allocation"])
 
 
+@pytest.mark.parametrize(
+    ("cycles", "applies"), [(0, "not yet"), (1, "not yet"), (2, "yes"), (None, "yes")]
+)
+def test_a_rule_that_needs_a_second_collection_does_not_apply_before(cycles, applies):
+    goals = goals_of(release("go1.22.12"), None, cycles)
+
+    assert applies == {goal.name: goal.applies for goal in goals}["paced"]
+
+
 def test_a_release_that_is_not_known_may_have_them_all():
     assert set() == applying(GoVersion(), 1)
     assert {"unknown"} == {goal.applies for goal in goals_of(GoVersion(), 1)}

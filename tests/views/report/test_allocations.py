@@ -7,10 +7,12 @@ import pytest
 
 import gomem
 from gomem.analysis.profiles.growth import growth, series_of
+from gomem.inputs.pprof.sites import top_sites
+from gomem.text import Text
 from gomem.views.document import Figure, Folded, Table, unchosen
 from gomem.views.figures.growth import plot_growth
 from gomem.views.json.report import report_json
-from gomem.views.report.allocations import allocations_section
+from gomem.views.report.allocations import _sites_table, allocations_section
 from gomem.views.report.growth import growth_section
 from gomem.views.report.report import report_document
 from gomem.views.report.shown import LISTED
@@ -18,7 +20,7 @@ from gomem.views.share import Hidden, share
 from tests.builders import FIXTURES, as_text, diagnosed
 from tests.causes.test_allocation_spike import taken
 from tests.charts import marks
-from tests.heap_profiles import heap, seen
+from tests.heap_profiles import bucket, heap, seen, stack
 
 CAPTURES = FIXTURES / "captures"
 SPIKY = CAPTURES / "spiky-go1.27.3"
@@ -225,3 +227,17 @@ def test_without_rss_there_is_none():
 
     drawn = [block for block in unchosen(section.blocks) if isinstance(block, Figure)]
     assert ["inuse_space"] == [figure.numbers()["tree"].sample_type for figure in drawn]
+
+
+def test_the_rows_of_a_sites_table_add_up_to_its_total():
+    """
+    9 KB of the samples have no stack: no function has them, but the total does.
+    """
+    sites = top_sites(heap(bucket(9, 9000), stack(), period_type=False), "inuse_space")
+
+    shown = _sites_table(sites, Text("1"), None)
+
+    (rest,) = shown.total
+    shares = [cells[shown.columns.index("of total")].text for cells in (*shown.rows, rest)]
+    assert "without a stack" == rest[0].text
+    assert ["50.0 %", "50.0 %"] == shares
