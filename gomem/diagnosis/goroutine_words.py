@@ -282,9 +282,14 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
         return fault_words(crash.why, crash.message, crash.callers)
     if crash.why == DEADLOCK:
         return Text("The runtime reported a deadlock: no goroutine could run any more.")
-    asked = asked_words(crash)
     if crash.why == ALLOCATING:
-        return text("The goroutine that is running was {}.", asked)
+        return text("The goroutine that is running was {}.", asked_words(crash))
+    return _out_of_memory_words(crash)
+
+
+def _out_of_memory_words(crash: Crash) -> Text:
+    """What the program asked for as it ran out of memory, and what limited it."""
+    asked = asked_words(crash)
     if crash.building:
         words = "The Go compiler ran out of memory{} while it built {}; your program did not run."
         return text(words, text(", {}", asked) if asked else "", Quoted(crash.building))

@@ -304,7 +304,8 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, named_fault, killed_build, described, evicted, of_the_machine, of_the_kernel,
+    _nothing, _executable, _out_of_memory, named_fault, killed_build, described, evicted,
+    of_the_machine, of_the_kernel,
     top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
     commit_of_windows, processes_of_windows, memory_of_containers, table_of_cgtop, task_of_nomad,
     killed_by_a_daemon, native_allocations, peak_of_time, pressure_on_memory,

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 from gomem.inputs.goroutines.faults import fault_of, place_words
 from gomem.inputs.pprof.calls.names import of_the_runtime
-from gomem.text import Bytes, Count, Function, Text, text
+from gomem.text import Bytes, Count, Text, text
 
 OUT_OF_MEMORY, DEADLOCK, STACK_OVERFLOW = "out of memory", "deadlock", "stack overflow"
 NO_THREAD = "no thread"
@@ -101,7 +101,7 @@ class Crash:
     limit_bytes: int | None = None  # of the overflowed stack
     is_at_commit_limit: bool = False  # Windows' error 1455: RAM and paging file are all committed
     is_one_object: bool = False  # whether a single object was requested, and its size is known
-    # The functions that requested it, or are at fault, innermost first, without the runtime's; empty
+    # The functions that requested it or are at fault, without the runtime's, innermost first; empty
     # if not shown.
     callers: tuple[str, ...] = ()
     message: str = ""  # the runtime's, of a fault that is no lack of memory
@@ -114,7 +114,7 @@ class Crash:
 
     @property
     def fills_32_bits(self) -> bool:
-        """Whether the addresses of a 32-bit program are used up: by its heap in use and a request."""
+        """Whether the addresses of a 32-bit program are used up: it says so, or its heap does."""
         if self.is_out_of_addresses:
             return True
         if self.is_32_bit is False or self.in_use_bytes is None or self.asked_bytes is None:
@@ -127,6 +127,16 @@ class Crash:
 
 def crash_of(text: bytes) -> Crash | None:
     """Return why the program crashed, from its output; None if the text shows no such crash."""
+    if (crash := _other_crash(text)) is not None:
+        return crash
+    if (found := _OUT_OF_MEMORY.search(text)) is not None:
+        return _out_of_memory(text, found)
+    crash = _of_memory(text) if _WAITING_FOR_MEMORY.search(text) else Crash(ALLOCATING)
+    return replace(crash, why=ALLOCATING) if crash.is_one_object else None
+
+
+def _other_crash(text: bytes) -> Crash | None:
+    """Return a crash that has another cause than the size of the heap."""
     if _DEADLOCK.search(text):
         return Crash(DEADLOCK)
     if (threads := _THREADS.search(text)) is not None:
@@ -136,10 +146,10 @@ def crash_of(text: bytes) -> Crash | None:
     if (fault := fault_of(text)) is not None:
         why, message, callers = fault
         return Crash(why, message=message, callers=callers)
-    found = _OUT_OF_MEMORY.search(text)
-    if found is None:
-        crash = _of_memory(text) if _WAITING_FOR_MEMORY.search(text) else Crash(ALLOCATING)
-        return replace(crash, why=ALLOCATING) if crash.is_one_object else None
+    return None
+
+
+def _out_of_memory(text: bytes, found: re.Match[bytes]) -> Crash:
     above = _FIRST_GOROUTINE.split(text, maxsplit=1)[0]
     crash = replace(
         _of_memory(text),

@@ -67,8 +67,7 @@ def fault_of(text: bytes) -> tuple[str, str, tuple[str, ...]] | None:
 def named_fault(head: bytes, _: str) -> Resemblance | None:
     """Describe a fault whose stack is missing, or a crash before main of unknown cause."""
     if (fault := fault_of(head)) is not None:
-        words = fault_words(*fault)
-        what = text("what a Go program printed as it crashed. {}", words.removesuffix("."))
+        what = text("what a Go program printed as it crashed. {}", fault_words(*fault))
         return Resemblance(what, step_after(fault[0]), is_evidence=True)
     above = _GOROUTINE.split(head, maxsplit=1)[0]
     if (begun := _BEFORE_MAIN.search(above)) is None:

@@ -48,8 +48,8 @@ def killed_build(head: bytes, _: str) -> Resemblance | None:
     if not (tool := killed_tool(head)):
         return None
     words = (
-        "what go build printed as SIGKILL ended {}, a tool of Go: as a rule that is the kernel, out "
-        "of memory ({} shows it); your program did not run"
+        "what go build printed as SIGKILL ended {}, a tool of Go: as a rule, the kernel was out of "
+        "memory ({} shows it); your program did not run"
     )
     what = text(words, Program(tool), Command("dmesg | grep -i 'killed process'"))
     return Resemblance(what, BUILD_LESS, is_evidence=True)
