@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from gomem.inputs.machine import of_the_machine
 from gomem.inputs.resemblance import Resemblance
 from gomem.text import Command, Program, text
 
@@ -26,7 +27,7 @@ _BUILD_KILLED = re.compile(
     re.MULTILINE,
 )
 BUILD_LESS = text(
-    "build one package at a time ({}), or give the machine more memory or swap",
+    "give the machine more memory or swap, or build one package at a time: {}",
     Command("go build -p 1 ./..."),
 )
 
@@ -51,5 +52,8 @@ def killed_build(head: bytes, _: str) -> Resemblance | None:
         "what go build printed as SIGKILL ended {}, a tool of Go: as a rule, the kernel was out of "
         "memory ({} shows it); your program did not run"
     )
+    machine = of_the_machine(head, "")
     what = text(words, Program(tool), Command("dmesg | grep -i 'killed process'"))
+    if machine is not None:
+        what = text("{}; {}", what, machine.what)
     return Resemblance(what, BUILD_LESS, is_evidence=True)
