@@ -52,7 +52,9 @@ from gomem.inputs.processes.other_systems import (
     top_of_macos,
 )
 from gomem.inputs.processes.peaks import peak_of_time
+from gomem.inputs.processes.ps_columns import columns_of_ps
 from gomem.inputs.processes.ps_mem import table_of_ps_mem
+from gomem.inputs.processes.sinks import gauges_of_memory
 from gomem.inputs.processes.toolchain import killed_build
 from gomem.inputs.processes.windows import processes_of_windows
 from gomem.inputs.refused import refused_for_memory
@@ -309,7 +311,8 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
     commit_of_windows, processes_of_windows, memory_of_containers, table_of_cgtop, task_of_nomad,
     killed_by_a_daemon, native_allocations, peak_of_time, pressure_on_memory,
-    sizes_of_vmstat, loop_of_ps, exported_by_grafana, _known_form, _pasted_form,
+    sizes_of_vmstat, loop_of_ps, columns_of_ps, gauges_of_memory, exported_by_grafana,
+    _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, shown_of_a_unit, reprinted_maps,
     summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,
     heads_of_pprof,
