@@ -155,8 +155,9 @@ def _in_use(profile: Profile, total: int) -> Text:
     if profile.printed is not None:
         return text("{} in use", told_total(profile, IN_USE))
     if profile.header_total is not None:
-        words = "By its first line, the heap profile has at least {} of live objects"
-        return text(words, Bytes(profile.header_total))
+        words = "By its first line, the heap profile has at least {} of live objects{}"
+        scaled = text(" (those sampled; scaled by the sampling rate, about {})", Bytes(total))
+        return text(words, Bytes(profile.header_total), scaled * (total > profile.header_total))
     least, most = total_bounds(profile) or (total, total)
     error = text(" (95 % interval: {} to {})", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)
