@@ -85,6 +85,19 @@ def listed_words(listed: Listed) -> Text:
     return text("{}{}, by {}{}{}", name, pid, tool, rounded, others)
 
 
+def address_space_words(facts: MomentFacts | None) -> Text:
+    """That VSZ is not memory, if the table has a VSZ far above RSS; else empty."""
+    listed = None if facts is None else facts.listed
+    if facts is None or listed is None or not facts.rss_is_listed or listed.tool == OOM:
+        return Text()
+    size = listed.mapped_bytes or 0
+    if size < VIRTUAL_RATIO * (listed.rss_bytes or size + 1):
+        return Text()
+    return text(
+        "VSZ, {}, is address space: most of it is reserved and uses no memory.", Bytes(size)
+    )
+
+
 def shared_words(facts: MomentFacts) -> Text:
     """The part of RSS in files and shared memory, from top's SHR column."""
     listed = facts.listed
@@ -96,6 +109,7 @@ def shared_words(facts: MomentFacts) -> Text:
     return text(words, Bytes(shared), Bytes(rss - shared))
 
 
+VIRTUAL_RATIO = 10  # VSZ per RSS, from which it is said what VSZ is
 _BY_DOCKER = frozenset({DOCKER_STATS, CACHELESS_DOCKER, OLD_DOCKER})
 _COUNTED = "The working set is {}{} ({}){}: RSS, active page cache and kernel memory together."
 _COUNTED_BY = {

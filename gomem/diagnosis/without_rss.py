@@ -273,7 +273,9 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     if run is None or run.slope_low is None or run.slope_high is None:
         risen = Text()
         if run is not None and has_risen:
-            risen = text(", up from {}", _to_a_mebibyte(run.first_bytes))
+            first = diagnosis.collector.runs[-1].first_bytes  # also of a heap not yet filled
+            first = run.first_bytes if first is None else min(first, run.first_bytes)
+            risen = text(", up from {}", _to_a_mebibyte(first))
         return text("{}{}; there are too few GCs for a trend.", live, risen), False
     if run.slope_low > 0:
         return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), has_risen

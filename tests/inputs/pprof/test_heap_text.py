@@ -377,7 +377,7 @@ def test_an_excerpts_size_is_at_least_its_headers_also_below_prose(around, tmp_p
     assert [1465013616] == [size.value for size in found.verdict.headline.of(Bytes)]
 
 
-EXCERPT = b"""heap profile: 2: 40960 [900: 9000000] @ heap/1048576
+EXCERPT = b"""heap profile: 2: 40960 [450: 4510656] @ heap/1048576
 1: 32768 [1: 32768] @ 0x401000 0x402000
 #\t0x400fff\tmain.load+0xf\t/home/b/load.go:7
 
