@@ -41,7 +41,7 @@ def test_many_descriptors_are_explained_also_in_a_small_share(tmp_path, size, is
 def test_the_first_gc_of_a_run_counts_as_where_its_heap_came_from(tmp_path):
     marked = [2, 3, 5, 6]
     rows = (
-        CYCLE.format(n, f"0.{n}", size + 2, size + 2, size, max(4, 2 * size))
+        CYCLE.format(n, f"0.{n}00", size + 2, size + 2, size, max(4, 2 * size))
         for n, size in enumerate(marked, start=1)
     )
 
