@@ -187,6 +187,23 @@ def known_version(text: str, evidence: str) -> GoVersion | None:
     return GoVersion(release, release, str(release), evidence)
 
 
+_STATED = re.compile(
+    rb"\b(?:go version:? |(?:compiled|built|running) (?:under|with|by|using|on) (?:go(?:lang)? )?"
+    rb"|go ?(?:release|version)[:=] ?)\\?[\"'`]?(?:go|v)?(1\.\d{1,2}(?:\.\d{1,3})?)(?![\w.]*\d)"
+    rb"|\bgo(1\.\d{1,2}(?:\.\d{1,3})?) (?:linux|darwin|windows|freebsd)/\w{3,8}\b",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+def stated_release(text: bytes) -> str:
+    """Return the Go release that a text states: `go version go1.17.7 linux/amd64`; else empty.
+
+    If a text states several, none of them is certain to be the program's.
+    """
+    found = {(first or second).decode() for first, second in _STATED.findall(text)}
+    return f"go{found.pop()}" if len(found) == 1 else ""
+
+
 def build_order(builds: Iterable[str]) -> list[str]:
     """Sort builds by Go release, or else by the numbers in their names."""
 

@@ -120,7 +120,7 @@ def _load(
         damaged=tuple(gathering.damage),
         looks=gathering.looks,
         unread_evidence=tuple(gathering.evidence),
-        go_version=release_of(go_version, manifest, gathering.artefacts),
+        go_version=release_of(go_version, manifest, gathering.artefacts, gathering.prose.release),
         manifest=manifest,
         other_runs=other_runs,
         unused_sizes=tuple(gathering.prose.sizes),

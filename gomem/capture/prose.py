@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.pasted import settings_in_text, sizes_in_sentences
 from gomem.inputs.system import system_of
-from gomem.text import Quoted, Text, joined, text
+from gomem.releases import GoVersion, known_version, stated_release
+from gomem.text import File, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Artefact
     from gomem.sources.artefact import Source
 
+HEAD_BYTES = 1 << 16  # searched for the Go release
 NAMED = 3  # sizes, or settings
 
 
@@ -31,12 +33,23 @@ class Prose:
     sizes: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
     systems: set[str] = field(default_factory=set)
+    releases: dict[str, str] = field(default_factory=dict)  # Go releases, by file
 
     def add(self, source: Source) -> None:
         """Add the facts of one text."""
         self.sizes += sizes_in_sentences(source)
         self.settings += settings_in_text(source)
         self.systems.add(system_of(source.data))
+        if b"\0" not in (head := source.data[:HEAD_BYTES]) and (release := stated_release(head)):
+            self.releases[source.name] = release
+
+    @property
+    def release(self) -> GoVersion:
+        """The Go release that all texts state; unknown if none does, or if they differ."""
+        if len(set(self.releases.values())) != 1:
+            return GoVersion()
+        name, release = next(iter(self.releases.items()))
+        return known_version(release, text("a line of {}", File(name))) or GoVersion()
 
     @property
     def system(self) -> str:

@@ -24,6 +24,7 @@ ANY_PROGRAM_HAS = frozenset(
     {"cgroup", "smaps", "pmap", "maps", "smaps_rollup", "status", "statm", "limits", "loadtest"}
     | {"processes", "environ", "symbols"}
 )
+UNKNOWN = GoVersion()
 LOG = BY_NAME["gctrace"]
 GO_LINE = re.compile(rb"\b[Gg]o [Vv]ersion:? (go1\.\d{1,2}(?:\.\d{1,3})?)\b")  # in a program's log
 PATH = "a path"
@@ -46,13 +47,21 @@ def are_no_gos(names: Iterable[str]) -> bool:
     return bool(scoped) and not any("." in name for name in named - scoped)
 
 
-def release_of(given: str | None, manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersion:
+def release_of(
+    given: str | None,
+    manifest: Manifest,
+    artefacts: Sequence[Artefact],
+    in_prose: GoVersion = UNKNOWN,
+) -> GoVersion:
     """Return the release that the user gives, or else the one that the capture names.
+
+    A sentence beside the pasted artefacts states `in_prose`; any artefact says more.
 
     Raises:
         CaptureError: The user's value is not a release.
     """
     said = _said_version(manifest, artefacts)
+    said = in_prose if said.exact is None and in_prose.exact is not None else said
     return said if given is None else _given_version(given, said)
 
 

@@ -23,6 +23,7 @@ from gomem.causes.no_go import no_go_words
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.parse import OLD_DOCKER
+from gomem.inputs.processes.toolchain import BUILD_LESS, is_toolchain
 from gomem.text import (
     Bytes,
     Command,
@@ -245,6 +246,8 @@ def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
             "belongs to no process (tmpfs, kernel). See what uses the memory: {}."
         )
         return text(words, Bytes(listed.rss_bytes), Command("ps aux --sort=-rss | head; free -m"))
+    if is_toolchain(listed.name):
+        return text("The process is a tool of the Go toolchain, in a build: {}.", BUILD_LESS)
     if is_not_go(listed.name):
         return no_go_words(listed)
     return AFTER_A_KILL

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.commands import sentences
+from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
 from gomem.inputs.processes.metrics_api import METRICS_API
 from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.text import Command, Program, Quoted, Text, joined, text
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 FOLLOWED_BY = {
     **dict.fromkeys((KUBECTL_TOP, METRICS_API), "kubectl top pod NAME --containers"),
     CRICTL_STATS: "crictl stats",
-    **dict.fromkeys((DOCKER_STATS, OLD_DOCKER), "docker stats --no-stream NAME"),
+    **dict.fromkeys((DOCKER_STATS, CACHELESS_DOCKER, OLD_DOCKER), "docker stats --no-stream NAME"),
 }
 
 

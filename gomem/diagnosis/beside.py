@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.in_use import who_holds
-from gomem.diagnosis.listed_memory import kernel_words
+from gomem.diagnosis.listed_memory import address_space_words, kernel_words
+from gomem.diagnosis.outside_sys import beyond_sys_words
 from gomem.diagnosis.without_rss import by_pasted
 from gomem.text import Bytes, Text, text
 
@@ -26,8 +27,9 @@ def whose_words(
     kernel = Text()
     if facts is not None and facts.rss_bytes is not None:
         kernel = kernel_words(facts)
-    said = (cached, kernel, _peak_words(diagnosis, facts), level_beside_rss(diagnosis, facts))
-    return (*said, *_beside(diagnosis), _holder(diagnosis, facts, named))
+    said = (cached, kernel, _peak_words(diagnosis, facts), address_space_words(facts))
+    of_go = (beyond_sys_words(diagnosis, facts), level_beside_rss(diagnosis, facts))
+    return (*said, *of_go, *_beside(diagnosis), _holder(diagnosis, facts, named))
 
 
 def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:

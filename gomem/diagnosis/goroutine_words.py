@@ -19,7 +19,8 @@ from gomem.inputs.goroutines.crash import (
     asked_words,
     refused_words,
 )
-from gomem.inputs.pprof.calls.names import can_be_mended, in_standard_library
+from gomem.inputs.goroutines.faults import FAULTS, fault_words, step_after
+from gomem.inputs.pprof.calls.names import can_be_mended, in_standard_library, of_the_runtime
 from gomem.inputs.processes.other_systems import AT_COMMIT_LIMIT
 from gomem.text import Age, Bytes, Command, Count, Function, Quoted, Text, joined, text
 from gomem.units import is_unknown
@@ -89,6 +90,10 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             "goroutine waits."
         )
         return text(words, _how_many(diagnosis, last), Function(where)), False, WHERE_THEY_WAIT
+    crash = _crash_of(diagnosis)
+    is_told = crash is not None and (crash.why in FAULTS or of_the_runtime(where))
+    if is_told and last.shown == 1:
+        return _crash_words(diagnosis), False, _step_of(diagnosis)
     if not where and not is_unknown(largest["state"]):
         said = joined(" ", filter(None, (_crash_words(diagnosis), _states_alone(last))))
         return said, False, NO_BYTES
@@ -104,7 +109,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         _how_many(diagnosis, last),
         there if last.shown == last.goroutines else _of_those_shown(there, last),
         standing[0] if is_alone else standing[1],
-        Function(where) if where else "the runtime",
+        Function(where) if "." in where else "the runtime",
         state,
         text(", started by {}{}", Function(begun), _origin(diagnosis, where)) if begun else "",
     )
@@ -215,6 +220,8 @@ def _step_of_crash(diagnosis: Diagnosis, crash: Crash | None) -> Text:
         states = {state for dump in _dumps(diagnosis) for state in dump.goroutines["state"]}
         is_shown = bool(_cycle(diagnosis)) or RUNNING in states
         return _END_RECURSION if is_shown else _FRAMES_ARE_MISSING
+    if crash.why in FAULTS:
+        return step_after(crash.why).sentence()
     if refused := refused_words(crash):
         return Text(refused[1]).sentence()
     return _CHECK_LENGTH if _is_huge(diagnosis, crash) else Text()
@@ -238,7 +245,7 @@ def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None
 def _headless_words(diagnosis: Diagnosis) -> Text:
     """What the program did in a stack whose header is missing; empty without one of its own."""
     stack = next(filter(None, (dump.headless for dump in _dumps(diagnosis))), ())
-    own = [name for name in stack if not name.startswith("runtime.")]
+    own = [name for name in stack if not of_the_runtime(name)]
     if not own:
         return Text()
     allocates = next((name for name in stack if name in ALLOCATES), "")
@@ -271,11 +278,18 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
         return Text()
     if crash.why == STACK_OVERFLOW:
         return _overflow_words(diagnosis, crash)
+    if crash.why in FAULTS:
+        return fault_words(crash.why, crash.message, crash.callers)
     if crash.why == DEADLOCK:
         return Text("The runtime reported a deadlock: no goroutine could run any more.")
-    asked = asked_words(crash)
     if crash.why == ALLOCATING:
-        return text("The goroutine that is running was {}.", asked)
+        return text("The goroutine that is running was {}.", asked_words(crash))
+    return _out_of_memory_words(crash)
+
+
+def _out_of_memory_words(crash: Crash) -> Text:
+    """What the program asked for as it ran out of memory, and what limited it."""
+    asked = asked_words(crash)
     if crash.building:
         words = "The Go compiler ran out of memory{} while it built {}; your program did not run."
         return text(words, text(", {}", asked) if asked else "", Quoted(crash.building))

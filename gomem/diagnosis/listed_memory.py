@@ -14,6 +14,7 @@ from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.causes.no_go import no_go_words
 from gomem.facts.moment import seconds_of
 from gomem.inputs.cgroup.parse import USED
+from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.oom import OOM
 from gomem.inputs.processes.parse import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
@@ -84,6 +85,19 @@ def listed_words(listed: Listed) -> Text:
     return text("{}{}, by {}{}{}", name, pid, tool, rounded, others)
 
 
+def address_space_words(facts: MomentFacts | None) -> Text:
+    """That VSZ is not memory, if the table has a VSZ far above RSS; else empty."""
+    listed = None if facts is None else facts.listed
+    if facts is None or listed is None or not facts.rss_is_listed or listed.tool == OOM:
+        return Text()
+    size = listed.mapped_bytes or 0
+    if size < VIRTUAL_RATIO * (listed.rss_bytes or size + 1):
+        return Text()
+    return text(
+        "VSZ, {}, is address space: most of it is reserved and uses no memory.", Bytes(size)
+    )
+
+
 def shared_words(facts: MomentFacts) -> Text:
     """The part of RSS in files and shared memory, from top's SHR column."""
     listed = facts.listed
@@ -95,6 +109,26 @@ def shared_words(facts: MomentFacts) -> Text:
     return text(words, Bytes(shared), Bytes(rss - shared))
 
 
+VIRTUAL_RATIO = 10  # VSZ per RSS, from which it is said what VSZ is
+_BY_DOCKER = frozenset({DOCKER_STATS, CACHELESS_DOCKER, OLD_DOCKER})
+_COUNTED = "The working set is {}{} ({}){}: RSS, active page cache and kernel memory together."
+_COUNTED_BY = {
+    OLD_DOCKER: (
+        "The container uses {}{} ({}){}. This is the whole usage of the cgroup, with all page "
+        "cache, as docker's CLI counted it before 17.06; later versions exclude inactive_file."
+    ),
+    CACHELESS_DOCKER: (
+        "The container uses {}{} ({}){}. Docker's CLI of 17.06 to 19.03 counts the cgroup's usage "
+        "minus all page cache: shared memory and tmpfs are not in it, but the limit counts them."
+    ),
+    DOCKER_STATS: (
+        "The working set is {}{} ({}){}. Docker's CLI counts the cgroup's usage minus "
+        "inactive_file: RSS, active page cache and kernel memory together. It excluded all page "
+        "cache before 20.10, and so shared memory and tmpfs."
+    ),
+}
+
+
 def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """The working set, which is not RSS, from docker stats or kubectl top."""
     listed = None if facts is None else facts.listed
@@ -104,24 +138,13 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     if listed.limit_bytes:
         share = Share(listed.working_set_bytes / listed.limit_bytes)
         words = ", {} of its limit of {}"
-        if listed.tool in {DOCKER_STATS, OLD_DOCKER} and not listed.others:
+        if listed.tool in _BY_DOCKER and not listed.others:
             words = ", {} of {}, its limit, or the machine's memory if it has none"
         if listed.shares_limit:
             words = ", {} of {}, which all containers show as limit: likely the machine's memory"
         of = text(words, share, Bytes(listed.limit_bytes))
     size, at = Bytes(listed.working_set_bytes), at_moment(diagnosis, facts)
-    words = "The working set is {}{} ({}){}: RSS, active page cache and kernel memory together."
-    if listed.tool == OLD_DOCKER:
-        words = (
-            "The container uses {}{} ({}){}. This is the whole usage of the cgroup, with all page "
-            "cache, as docker's CLI counted it before 17.06; later versions exclude "
-            "inactive_file."
-        )
-    elif listed.tool == DOCKER_STATS:
-        words = (
-            "The working set is {}{} ({}){}. Docker's CLI counts the cgroup's usage minus "
-            "inactive_file: RSS, active page cache and kernel memory together."
-        )
+    words = _COUNTED_BY.get(listed.tool, _COUNTED)
     if is_not_go(listed.name):
         step = no_go_words(listed, diagnosis.capture.unused_settings)
     elif _is_mostly_no_process(diagnosis, listed.working_set_bytes):

@@ -124,9 +124,18 @@ def _still(rise: Rise | None, account: Account) -> Text:
     """Say that growth continues to the end, with its rate if the moments have times."""
     if rise is None or rise.readings < MIN_READINGS or not rise.goes_on or rise.shape != "ramp":
         return Text()
+    if _has_levelled_off(account):
+        return Text()
     is_timed = account.is_timed
     rate = text(" ({})", Rate(rise.rate, rise.low, rise.high)) if is_timed else ""
     return text(" and is still growing{}", rate)
+
+
+def _has_levelled_off(account: Account) -> bool:
+    """Whether the total was stable at the end, and grew by less than half of its usual step."""
+    before, last = account.snapshots[-2:]
+    usual = account.change_bytes / (len(account.snapshots) - 1)
+    return is_stable(before, last) and last.total_bytes - before.total_bytes < usual / 2
 
 
 def _within(account: Account) -> Text:

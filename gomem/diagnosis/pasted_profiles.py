@@ -45,6 +45,7 @@ _UNSAID_USE = (
 )
 NAMED = 3  # functions and roots
 WORTH_NAMING = 0.05  # of the total
+MALG, LARGE = "runtime.malg", 64 << 20  # goroutine descriptors, explained from this size on
 MOSTLY = 0.5  # of the total
 OBJECTS, LEAST_ALIKE = "inuse_objects", 2
 DEFAULT_RATE = 512 << 10  # of heap profiles, in bytes
@@ -131,7 +132,9 @@ def table_words(profile: Profile, kind: str) -> Text:
         above = _on_their_stacks(top, total)
     said += [*above, *listed, *_callers_words(profile, kind, named)]
     if kind.startswith("inuse") or profile.kind == "bytes":
-        known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
+        sizes = dict(zip(top.function, top.cum.tolist(), strict=True))
+        own = {MALG: sizes[MALG]} if sizes.get(MALG, 0) >= LARGE else {}
+        known = dict((*known_sites(sizes, total), *known_sites(own, 0))).items()
         said += [_known_words(name, row, kind) for name, row in known]
     said += _earlier_words(profile, kind, flat)
     return joined(" ", said)

@@ -155,8 +155,9 @@ def _in_use(profile: Profile, total: int) -> Text:
     if profile.printed is not None:
         return text("{} in use", told_total(profile, IN_USE))
     if profile.header_total is not None:
-        words = "By its first line, the heap profile has at least {} of live objects"
-        return text(words, Bytes(profile.header_total))
+        words = "By its first line, the heap profile has at least {} of live objects{}"
+        scaled = text(" (those sampled; scaled by the sampling rate, about {})", Bytes(total))
+        return text(words, Bytes(profile.header_total), scaled * (total > profile.header_total))
     least, most = total_bounds(profile) or (total, total)
     error = text(" (95 % interval: {} to {})", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)
@@ -272,7 +273,9 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     if run is None or run.slope_low is None or run.slope_high is None:
         risen = Text()
         if run is not None and has_risen:
-            risen = text(", up from {}", _to_a_mebibyte(run.first_bytes))
+            first = diagnosis.collector.runs[-1].first_bytes  # also of a heap not yet filled
+            first = run.first_bytes if first is None else min(first, run.first_bytes)
+            risen = text(", up from {}", _to_a_mebibyte(first))
         return text("{}{}; there are too few GCs for a trend.", live, risen), False
     if run.slope_low > 0:
         rate = Rate(run.slope_bytes_per_second, run.slope_low, run.slope_high)

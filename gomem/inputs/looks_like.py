@@ -27,6 +27,7 @@ from gomem.inputs.goroutines.crash import (
     crash_of,
     refused_words,
 )
+from gomem.inputs.goroutines.faults import named_fault
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kubernetes import described, evicted
 from gomem.inputs.machine import of_the_machine
@@ -51,7 +52,10 @@ from gomem.inputs.processes.other_systems import (
     top_of_macos,
 )
 from gomem.inputs.processes.peaks import peak_of_time
+from gomem.inputs.processes.ps_columns import columns_of_ps
 from gomem.inputs.processes.ps_mem import table_of_ps_mem
+from gomem.inputs.processes.sinks import gauges_of_memory
+from gomem.inputs.processes.toolchain import killed_build
 from gomem.inputs.processes.windows import processes_of_windows
 from gomem.inputs.refused import refused_for_memory
 from gomem.inputs.resemblance import Resemblance
@@ -243,7 +247,7 @@ def _overflow(crash: Crash, head: bytes) -> Resemblance:
 
 def _pasted_form(head: bytes, name: str) -> Resemblance | None:
     """Recognise a known form after a prompt, in a fence or quoted; else the output of a shell."""
-    looks = (_out_of_memory, _known_form)
+    looks = (_out_of_memory, named_fault, killed_build, _known_form)
     found = (look(plain.data, name) for plain in plain_texts(head) for look in looks)
     seen = next(filter(None, found), None)
     if seen is not None or _SHELL.match(head) is None:
@@ -302,11 +306,13 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, described, evicted, of_the_machine, of_the_kernel,
+    _nothing, _executable, _out_of_memory, named_fault, killed_build, described, evicted,
+    of_the_machine, of_the_kernel,
     top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
     commit_of_windows, processes_of_windows, memory_of_containers, table_of_cgtop, task_of_nomad,
     killed_by_a_daemon, native_allocations, peak_of_time, pressure_on_memory,
-    sizes_of_vmstat, loop_of_ps, exported_by_grafana, _known_form, _pasted_form,
+    sizes_of_vmstat, loop_of_ps, columns_of_ps, gauges_of_memory, exported_by_grafana,
+    _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, shown_of_a_unit, reprinted_maps,
     summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,
     heads_of_pprof,

@@ -6,6 +6,7 @@ top           MiB Mem :  32011.1 total,   1068.4 free,   2239.1 used,  28703.6 b
 htop            Mem[||||||||||||6.10G/7.51G]     used without page cache
 free                        total        used        free      shared  buff/cache   available
               Mem:          32011        2239        1068         500       28703        1601
+              up to procps 3.3.9: `buffers cached` in their place, and -/+ buffers/cache: used free
 meminfo       MemTotal:       32779366 kB
 tmpfs and shared memory are part of the cache, and only their owners can free them: `shared` and
 Shmem count them. top does not; there, cache that is not available is mostly theirs if it is a large
@@ -25,7 +26,7 @@ from gomem.text import Bytes, Text, joined, text
 from gomem.units import GIB, KIB, MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MEMINFO = "/proc/meminfo"
 MIN_CACHE_SHARE = 0.5  # share of the machine that is page cache; a smaller one needs no words
@@ -52,6 +53,13 @@ _FREE = re.compile(
     rb"^[ \t]+total +used +free +shared +buff/cache +available[ \t]*\n[ \t]*Mem: +([\d.KMGTiB ]+)$",
     re.MULTILINE,
 )
+# Up to procps 3.3.9; `used` includes the cache there, and the second line has it without.
+_OLD_FREE = re.compile(
+    rb"^[ \t]*total +used +free +shared +buffers +cached[ \t]*\n[ \t]*Mem: +([\d.KMGTiB ]+)\n"
+    rb"[ \t]*-/\+ buffers/cache: +(\S+) +\S+[ \t]*$", re.MULTILINE,
+)  # fmt: skip
+_OLD_FREE_NAMES = ("total", "used", "free", "shared", "buffers", "cached")
+_SWAP = re.compile(rb"^[ \t]*Swap: +0B? +0B? +0B?[ \t]*$", re.MULTILINE)
 _FREE_NAMES = ("total", "used", "free", "shared", "buff/cache", "available")
 _MEMINFO = re.compile(
     rb"^(MemTotal|MemFree|MemAvailable|Buffers|Cached|Shmem): +(\d{1,15}) kB", re.MULTILINE
@@ -78,7 +86,8 @@ def of_the_machine(head: bytes, _: str) -> Resemblance | None:
         return None
     said = [text(words, Bytes(sizes[name])) for name, words in _SAID if name in sizes]
     total, is_evidence = text("the machine has {}", Bytes(sizes["total"])), where != MEMINFO
-    what = text("{}: {}", where, joined(", ", [total, *said]))
+    swap = ["no swap"] if _SWAP.search(head) else []
+    what = text("{}: {}", where, joined(", ", [total, *said, *swap]))
     cache, (held, words) = sizes.get("buff/cache", 0), _held(sizes)
     if held <= MIN_HELD_SHARE * cache or not cache:
         cache = cache or sizes.get("cached", 0) + sizes.get("buffers", 0)
@@ -122,18 +131,26 @@ def _readings(head: bytes) -> Iterator[tuple[Text | str, dict[str, int]]]:
         if used and total:
             yield "htop's head", {"total": total.bytes, "used": used.bytes}
     if found := _FREE.search(head):
+        yield "what free printed", _of_free(found[1].split(), _FREE_NAMES)
+    if found := _OLD_FREE.search(head):
         cells = found[1].split()
-        each = _unit_of_free(cells[0])
-        read = [rounded_size(cell, bare=each) for cell in cells]
-        if each and len(read) == len(_FREE_NAMES):
-            named = zip(_FREE_NAMES, read, strict=True)
-            yield "what free printed", {name: size.bytes for name, size in named if size}
+        cells[1:2] = [found[2]]
+        yield "what free printed", _of_free(cells, _OLD_FREE_NAMES)
     if fields := dict(_MEMINFO.findall(head)):
         kib = {name.decode(): int(size) * KIB for name, size in fields.items()}
         said = {"total": 0} | {_IN_MEMINFO[name]: kib[name] for name in _IN_MEMINFO if name in kib}
         if {"Buffers", "Cached"} <= kib.keys():
             said["buff/cache"] = kib["Buffers"] + kib["Cached"]
         yield MEMINFO, said
+
+
+def _of_free(cells: Sequence[bytes], names: Sequence[str]) -> dict[str, int]:
+    """Return the sizes of a row of free; empty if its unit is unknown or a column is missing."""
+    each = _unit_of_free(cells[0])
+    read = [rounded_size(cell, bare=each) for cell in cells]
+    if not each or len(read) != len(names):
+        return {}
+    return {name: size.bytes for name, size in zip(names, read, strict=True) if size}
 
 
 def _unit_of_free(total: bytes) -> int:

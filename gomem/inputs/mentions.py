@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 NAMED = 3  # sizes shown
 _STATE = rb"[DIRSTtWXZ][\w<+]{0,4}"
 _BUSYBOX_PS = re.compile(
-    rb"^ *(?P<pid>\d{1,10}) +[A-Za-z_][\w.+-]{0,31} +(?P<size>\d{1,9}[mgMG]?) +" + _STATE
+    rb"^ *(?P<pid>\d{1,10}) +[A-Za-z_][\w.+-]{0,31} +(?P<size>\d{1,9}(?:\.\d)?[mgMG]?) +" + _STATE
     + rb" +(?P<name>\S+)", re.MULTILINE,
 )  # fmt: skip
 _PER_CENT = rb"\d{1,4}(?:\.\d)?%?"
 _BUSYBOX_TOP = re.compile(
     rb"^ *(?P<pid>\d{1,10}) +\d{1,10} +[A-Za-z_][\w.+-]{0,31} +" + _STATE
-    + rb" +(?P<size>\d{1,9}(?:[mgMG](?: *(?=\d))| +))" + _PER_CENT + rb" +(?:\d{1,3} +)?"
+    + rb" +(?P<size>\d{1,9}(?:(?:\.\d)?[mgMG](?: *(?=\d))| +))" + _PER_CENT + rb" +(?:\d{1,3} +)?"
     + _PER_CENT + rb" +(?P<name>[^\s\d]\S*)",
     re.MULTILINE,
 )  # fmt: skip
@@ -300,4 +300,4 @@ def _rss_in_words(head: bytes) -> list[str]:
 def _kib(size: bytes) -> int:
     size = size.strip()
     times = {b"m": 1 << 10, b"g": 1 << 20}.get(size[-1:].lower(), 1)
-    return int(size.rstrip(b"mgMG")) * times
+    return int(float(size.rstrip(b"mgMG")) * times)

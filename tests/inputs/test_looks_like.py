@@ -613,3 +613,27 @@ def test_top_shows_no_shared_memory_so_the_kernels_reserve_is_not_taken_for_it()
     top += "MiB Swap:      0.0 total,      0.0 free,      0.0 used.     90.0 avail Mem\n"
 
     assert "cannot be freed" not in looks_like(top.encode(), "").what
+
+
+OLD_FREE = (
+    "             total       used       free     shared    buffers     cached\n"
+    "Mem:           992        871        121          0         20        310\n"
+    "-/+ buffers/cache:        541        451\n"
+    "Swap:            0          0          0\n"
+)
+
+
+@pytest.mark.parametrize("before", ["", "root@vm:~# free -m\n"])
+def test_free_of_old_releases_is_the_machines_memory(before):
+    what = f"{looks_like(f'{before}{OLD_FREE}'.encode(), '').what}"
+
+    assert "the machine has 992 MiB, 541 MiB used, 310 MiB cached, 121 MiB free, no swap" in what
+
+
+def test_a_killed_build_is_told_with_the_machines_memory():
+    line = "go build example.org/m: /usr/local/go/pkg/tool/linux_amd64/6g: signal: killed\n"
+    seen = looks_like(f"{OLD_FREE}\n$ go get example.org/m\n{line}".encode(), "")
+
+    assert "SIGKILL ended 6g" in f"{seen.what}"
+    assert "no swap" in f"{seen.what}"
+    assert "go build -p 1" in f"{seen.way_out}"

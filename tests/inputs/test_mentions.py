@@ -19,6 +19,12 @@ from gomem.inputs.mentions import mentioned
             b"  371     1 app      S     812m  81%   0% /opt/api -v\n",
             "(/opt/api has 812m)", "gomem capture 371 -o DIR", id="busybox top",
         ),
+        pytest.param(
+            b"  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND\n"
+            b"  371     1 app      S    17.7g  81%   3   0% /opt/api -v\n"
+            b"   12     1 app      S     1640   0%   3   0% sh\n",
+            "(/opt/api has 17.7g)", "gomem capture 371 -o DIR", id="busybox top, a fraction",
+        ),
         pytest.param(b"threads=4\nVSZ=650m\n", "VSZ 650m", "VmRSS", id="a setting"),
         pytest.param(
             b'level=info msg="Memory: 9 samples, avg is 32.6MB, max is 136.2MB"\n',

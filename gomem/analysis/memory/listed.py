@@ -45,6 +45,7 @@ class Listed:
         others: How many other processes or containers the table has.
         is_largest: Whether it was chosen as the largest of several.
         shares_limit: Whether several containers are listed, all with the same limit.
+        mapped_bytes: The address space (VSZ, VIRT); None if unknown.
     """
 
     tool: str
@@ -64,6 +65,7 @@ class Listed:
     others: int
     is_largest: bool
     shares_limit: bool = False
+    mapped_bytes: int | None = None
 
     @property
     def is_candidate(self) -> bool:
@@ -127,6 +129,7 @@ def listed_process(
         len(known) - 1,
         len(known) > 1 and not killed and row is max(own, key=_size),
         len(known) > 1 and row["pid"] is None and len({row["limit_bytes"] for row in every}) == 1,
+        row["mapped_bytes"],
     )
 
 

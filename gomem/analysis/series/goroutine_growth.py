@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.inputs.pprof.calls.names import own_function
+from gomem.inputs.pprof.calls.names import of_the_runtime, own_function
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import Function, Words
 from gomem.units import KIB
@@ -201,11 +201,12 @@ def waiting_in(stack: str) -> str:
     `net/http.(*persistConn).readLoop` says more than that a goroutine waits for the network.
     """
     functions = stack.split(";")
-    begun = [name for name in reversed(functions) if not name.startswith("runtime.")]
+    own = [name for name in functions if not of_the_runtime(name)]
+    begun = own[::-1]
     # The outermost function of a truncated stack is that of any connection; the frames below it,
     # which would identify it, are missing.
     telling = (name for name in begun if not name.startswith(PARKING))
-    return own_function(functions) or next(telling, next(iter(begun), functions[0]))
+    return own_function(own) or next(telling, next(iter(begun), functions[0]))
 
 
 def stacks_of(profile: pd.DataFrame) -> pd.Series:

@@ -21,13 +21,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from gomem.inputs.pprof.calls.names import in_standard_library
-from gomem.text import Bytes, Count, Function, Text, text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from gomem.inputs.goroutines.faults import fault_of, place_words
+from gomem.inputs.pprof.calls.names import of_the_runtime
+from gomem.text import Bytes, Count, Text, text
 
 OUT_OF_MEMORY, DEADLOCK, STACK_OVERFLOW = "out of memory", "deadlock", "stack overflow"
 NO_THREAD = "no thread"
@@ -35,7 +32,7 @@ ALLOCATING = "allocating"  # a large object; the lines that say why it crashed a
 _OUT_OF_MEMORY = re.compile(
     rb"^[\s`$#>]{0,8}(?:(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory"
     rb"|cannot map pages in arena address space|VirtualAlloc of)|fatal error: out of memory)"
-    rb"|^runtime\.throw\([^\n]*\)\n[^\n]*\n(?:runtime\.sysMap|runtime\.sysMapOS"
+    rb"|^runtime\.throw\([^\n]*\)\n[^\n]*\n(?:runtime\.[sS]ysMap|runtime\.sysMapOS"
     rb"|runtime\.sysUsedOS|runtime\.\(\*mheap\)\.sysAlloc|runtime\.largeAlloc"
     rb"|runtime\.\(\*mcache\)\.allocLarge)\(",
     re.MULTILINE,
@@ -77,6 +74,7 @@ _WAITING_FOR_MEMORY = re.compile(
 _RUNNING = re.compile(rb"^goroutine \d+ [^\n]*\[running[^\n]*\]:\n", re.MULTILINE)
 _FRAME = re.compile(rb"^([^\s(][^\n]*?)\([^()\n]*\)$", re.MULTILINE)
 _ALLOCATES = (b"runtime.mallocgc", b"runtime.makeslice", b"runtime.growslice")
+_FOR_SLICES = ("runtime.growslice", "runtime.makeslice")  # append and make
 # go build names the package before the output of its crashed compiler.
 _BUILDING = re.compile(
     rb"^# ([\w./@~+-]{1,300})\n(?:[^\n]{0,500}\n){0,3}?fatal error", re.MULTILINE
@@ -103,17 +101,22 @@ class Crash:
     limit_bytes: int | None = None  # of the overflowed stack
     is_at_commit_limit: bool = False  # Windows' error 1455: RAM and paging file are all committed
     is_one_object: bool = False  # whether a single object was requested, and its size is known
-    # The functions that requested it, innermost first, without the runtime's; empty if not shown.
+    # The functions that requested it or are at fault, without the runtime's, innermost first; empty
+    # if not shown.
     callers: tuple[str, ...] = ()
+    message: str = ""  # the runtime's, of a fault that is no lack of memory
     building: str = ""  # the package being compiled, if the compiler crashed
     is_at_start: bool = False  # whether the runtime was being set up, before main
     threads: int | None = None  # threads that it had when it got no other
     errno: int = 0  # why it got none
+    is_out_of_addresses: bool = False  # whether a 32-bit program got none of its last addresses
     is_32_bit: bool | None = None  # by the addresses or architecture in the text; None if unknown
 
     @property
     def fills_32_bits(self) -> bool:
-        """Whether the heap in use and a smaller request fill the addresses of a 32-bit program."""
+        """Whether the addresses of a 32-bit program are used up: it says so, or its heap does."""
+        if self.is_out_of_addresses:
+            return True
         if self.is_32_bit is False or self.in_use_bytes is None or self.asked_bytes is None:
             return False
         if self.asked_bytes > self.in_use_bytes:
@@ -124,22 +127,37 @@ class Crash:
 
 def crash_of(text: bytes) -> Crash | None:
     """Return why the program crashed, from its output; None if the text shows no such crash."""
+    if (crash := _other_crash(text)) is not None:
+        return crash
+    if (found := _OUT_OF_MEMORY.search(text)) is not None:
+        return _out_of_memory(text, found)
+    crash = _of_memory(text) if _WAITING_FOR_MEMORY.search(text) else Crash(ALLOCATING)
+    return replace(crash, why=ALLOCATING) if crash.is_one_object else None
+
+
+def _other_crash(text: bytes) -> Crash | None:
+    """Return a crash that has another cause than the size of the heap."""
     if _DEADLOCK.search(text):
         return Crash(DEADLOCK)
     if (threads := _THREADS.search(text)) is not None:
         return Crash(NO_THREAD, threads=int(threads[1]), errno=int(threads[2]))
     if (overflow := _OVERFLOW.search(text)) is not None:
         return Crash(STACK_OVERFLOW, limit_bytes=int(overflow[1]) if overflow[1] else None)
-    found = _OUT_OF_MEMORY.search(text)
-    if found is None:
-        crash = _of_memory(text) if _WAITING_FOR_MEMORY.search(text) else Crash(ALLOCATING)
-        return replace(crash, why=ALLOCATING) if crash.is_one_object else None
+    if (fault := fault_of(text)) is not None:
+        why, message, callers = fault
+        return Crash(why, message=message, callers=callers)
+    return None
+
+
+def _out_of_memory(text: bytes, found: re.Match[bytes]) -> Crash:
     above = _FIRST_GOROUTINE.split(text, maxsplit=1)[0]
     crash = replace(
         _of_memory(text),
         is_at_commit_limit=_COMMIT_LIMIT.search(text) is not None,
         is_at_start=_SET_UP.search(above) is not None,
     )
+    if b"arena address space" in found[0] and _is_of_32_bits(text):
+        crash = replace(crash, is_32_bit=True, is_out_of_addresses=True)
     building = _BUILDING.search(text, 0, found.end())
     if building is not None:
         return replace(crash, building=building[1].decode("utf-8", "replace"))
@@ -181,8 +199,9 @@ def _callers(text: bytes) -> tuple[str, ...]:
     names = [name[1] for name in _FRAME.finditer(stack)]
     if not any(name.startswith(_ALLOCATES) for name in names):
         return ()
-    own = (name for name in names if not name.startswith(b"runtime."))
-    return tuple(name.decode("utf-8", "replace") for name in own)
+    decoded = [name.decode("utf-8", "replace") for name in names]
+    own = tuple(name for name in decoded if not of_the_runtime(name))
+    return own or tuple(name for name in decoded if name in _FOR_SLICES)[:1]
 
 
 def asked_words(crash: Crash) -> Text:
@@ -192,7 +211,7 @@ def asked_words(crash: Crash) -> Text:
     size = Bytes(crash.asked_bytes)
     asked = text("asking for one object of {}" if crash.is_one_object else "asking for {}", size)
     if crash.callers:
-        asked = text("{} in {}", asked, _place_words(crash.callers))
+        asked = text("{} in {}", asked, place_words(crash.callers))
     if crash.in_use_bytes is not None:
         asked = text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
     return asked
@@ -231,11 +250,3 @@ def _address_space_words(crash: Crash) -> Text:
     if crash.is_32_bit:
         return Text("it is a 32-bit program, whose address space of at most 4 GiB is full")
     return Text("if it is a 32-bit program, its address space of at most 4 GiB is full")
-
-
-def _place_words(callers: Sequence[str]) -> Text:
-    """Name the function that allocates; if it is the standard library's, also the one it is for."""
-    own = next((name for name in callers if not in_standard_library(name)), callers[0])
-    if own == callers[0]:
-        return text("{}", Function(own))
-    return text("{} for {}", Function(callers[0]), Function(own))

@@ -9,7 +9,7 @@ from gomem.inputs.goroutines.crash import crash_of
 from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
 from gomem.inputs.goroutines.leak_tests import test_that_lists
 from gomem.inputs.goroutines.parse import SECONDS, headless_stack, highest_number
-from gomem.inputs.pprof.calls.names import release_in_path
+from gomem.inputs.pprof.calls.names import of_the_runtime, release_in_path
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.text_lines import decoded
 from gomem.inputs.unwrap import read_plain
@@ -85,7 +85,7 @@ def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
 
 def innermost_own(stack: Sequence[str]) -> str:
     """Return the innermost function outside the runtime; if there is none, the innermost of all."""
-    own = (name for name in stack if not name.startswith("runtime."))
+    own = (name for name in stack if not of_the_runtime(name))
     return next(own, stack[0] if stack else "")
 
 

@@ -47,6 +47,7 @@ from gomem.inputs.memstats.grouped import (
     whole_dumps,
 )
 from gomem.inputs.memstats.plain_words import plain_words
+from gomem.inputs.memstats.rows import lines_of_rows
 from gomem.inputs.text_lines import LineNumbers
 from gomem.sources.times import parse_time
 from gomem.units import GIB, KIB, MIB, TIB
@@ -121,7 +122,8 @@ def lines_in_words(data: bytes) -> set[int]:
     text = plain_words(data)
     lines = LineNumbers(text)
     dumps = filter(is_dump, dumps_of(list(_fields(text))))
-    return {lines.at(size.start) for fields in dumps for size in fields} | heads_of_tables(data)
+    found = {lines.at(size.start) for fields in dumps for size in fields}
+    return found | heads_of_tables(data) | lines_of_rows(data)
 
 
 def _may_have_dumps(data: bytes) -> bool:

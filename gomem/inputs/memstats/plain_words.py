@@ -18,6 +18,7 @@ import re
 
 from gomem.inputs.memstats.columns import with_columns_in_words
 from gomem.inputs.memstats.field_names import squeezed
+from gomem.inputs.memstats.rows import with_rows_in_words
 from gomem.inputs.memstats.telemetry import with_plain_names
 from gomem.inputs.unwrap import plain_characters
 from gomem.units import KIB
@@ -49,7 +50,7 @@ def plain_words(data: bytes) -> bytes:
     plain = plain_characters(data)
     if b"<td" in plain:
         plain = _TAG.sub(b" ", plain)
-    plain = with_columns_in_words(plain)
+    plain = with_columns_in_words(with_rows_in_words(plain))
     plain = _INFLUX.sub(lambda line: _WHOLE.sub(rb"\1", line[0]), plain)
     plain = _LOGGED.sub(rb"HeapAlloc=\1", plain)
     plain = with_plain_names(plain)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 ALL_FOLLOWED = "references are followed, not sampled: the numbers are exact"
+REST_IS_A_SUM = "records are missing: what they had is one sum, from the profile's first line"
 CUT_OFF = 0.5  # mean loss of a number by truncation
 # objects; below it, derive an object's size from the bytes alone, not from bytes / objects
 SMALL_COUNT = 100
@@ -45,6 +46,8 @@ def sampling_of(profile: Profile, sample_type: str) -> Sampling | str:
     size_bytes, labelled = object_sizes(profile.columns)
     exact = np.where(labelled, size_bytes, np.nan)
     size, count, fits = _counts(objects[there], size_in_all[there], exact[there], rate)
+    if profile.header_total is not None and fits[:-1].all() and not fits[-1]:
+        return REST_IS_A_SUM
     if not fits.all():
         misfits = np.count_nonzero(~fits)
         return f"{misfits} of {len(there)} samples are not what Go's runtime would have written"

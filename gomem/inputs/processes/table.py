@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gomem.inputs.cgroup.table import CGROUP
+from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER, excludes_all_cache
 from gomem.inputs.processes.oom import OOM
-from gomem.inputs.processes.parse import looks_like_processes, parse_processes
+from gomem.inputs.processes.parse import DOCKER_STATS, looks_like_processes, parse_processes
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -98,6 +99,8 @@ def read_processes(source: Source) -> Processes:
     """
     table, damaged, text = read_plain(source, looks_like_processes, parse_processes)
     rows = build_rows(map(_row, table.rows), PROCESSES)
+    if excludes_all_cache(source.data):
+        rows["tool"] = rows["tool"].replace(DOCKER_STATS, CACHELESS_DOCKER)
     rows["line"] = text.lines(rows["line"].to_numpy())
     sizes = [(OOM, name, size) for name, size in table.cgroup.items()]
     return Processes(rows, build_rows(sizes, CGROUP), damaged=damaged)

@@ -13,6 +13,7 @@ from gomem.errors import FormatError
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.pprof.heap_text import parse_heap_text
 from gomem.inputs.pprof.read import read_pprof
+from gomem.inputs.pprof.sampling import REST_IS_A_SUM, sampling_of
 from gomem.text import Bytes
 from tests.builders import FIXTURES
 
@@ -374,3 +375,27 @@ def test_an_excerpts_size_is_at_least_its_headers_also_below_prose(around, tmp_p
 
     assert "at least" in found.verdict.headline
     assert [1465013616] == [size.value for size in found.verdict.headline.of(Bytes)]
+
+
+EXCERPT = b"""heap profile: 2: 40960 [450: 4510656] @ heap/1048576
+1: 32768 [1: 32768] @ 0x401000 0x402000
+#\t0x400fff\tmain.load+0xf\t/home/b/load.go:7
+
+1: 8192 [1: 8192] @ 0x401100 0x402000
+#\t0x4010ff\tmain.keep+0xf\t/home/b/load.go:9
+"""
+
+
+def test_records_that_are_missing_are_not_called_anothers_writing(tmp_path):
+    (tmp_path / "heap.txt").write_bytes(EXCERPT)
+    capture = load(tmp_path / "heap.txt")
+    (profile,) = capture.profiles["capture"].values()
+
+    assert REST_IS_A_SUM == sampling_of(profile, "alloc_space")
+
+
+def test_sampled_and_scaled_sizes_of_an_excerpt_are_told_together(tmp_path):
+    (tmp_path / "heap.txt").write_bytes(EXCERPT)
+    headline = f"{gomem.diagnose(load(tmp_path / 'heap.txt')).verdict.headline}"
+
+    assert "at least 40 KiB of live objects (those sampled; scaled by the sampling rate" in headline

@@ -16,6 +16,9 @@ CGO_STUB = "._Cfunc_"  # in the names of the stubs that cgo writes for calls int
 NO_PACKAGE = "<no package>"  # of functions without a package, such as C functions
 
 
+# Packages whose frames are the runtime's own; up to Go 1.4 C functions were written `runtime·park`.
+_RUNTIME = ("runtime.", "runtime\u00b7", "internal/runtime/", "runtime/internal/")
+
 # First elements of the standard library's import paths: folders of GOROOT/src in all releases.
 # fmt: off
 _STANDARD = frozenset({
@@ -139,6 +142,15 @@ def in_standard_library(function: str) -> bool:
     """Whether a function belongs to Go's standard library, by its name."""
     # The path's first element decides, because a program's own module need not have a dot either.
     return package_of(function).partition("/")[0] in _STANDARD
+
+
+def of_the_runtime(function: str) -> bool:
+    """Whether a frame of a goroutine's stack is the runtime's.
+
+    A stack has no frames without a package but `panic` and, up to Go 1.4, the runtime's C functions
+    (`MHeap_Grow`, `largealloc`).
+    """
+    return function.startswith(_RUNTIME) or package_of(function) == NO_PACKAGE
 
 
 def can_be_mended(function: str) -> bool:

@@ -1,0 +1,93 @@
+"""Tables in Markdown whose rows are fields of MemStats, and whose columns are snapshots.
+
+| go_memstats  | before    | after     |
+| ---          | ---       | ---       |
+| `heap_alloc` | 328.4 MiB | 24-29 MiB, flat |
+| `next_gc`    | 649.2 MiB | 44.4 MiB  |
+
+Each column becomes a line, as if the program had printed it. Of a range, the upper end counts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gomem.inputs.markdown import RULE, cells_of_row
+from gomem.inputs.memstats.field_names import field_of
+from gomem.inputs.memstats.grouped import ANYBODYS, MIN_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+RSS = "RSS"
+MIN_COLUMNS, MAX_LINE = 2, 2000
+_SIZE = re.compile(
+    r"[~\u2248 ]{0,3}(?:[0-9][0-9.]{0,9} ?(?:[KMGT]i?B)? ?[-\u2013] ?)?"
+    r"([0-9][0-9,]{0,15}(?:\.[0-9]{1,6})?(?: ?(?:bytes|[KMGT]i?B|B))?)(?![\w.%/])"
+)
+_IS_RSS = re.compile(r"process_resident_memory_bytes|RSS|VmRSS|resident(?: size)?", re.IGNORECASE)
+_NO_SNAPSHOT = re.compile(rb"diff|delta|change|saved|limit|ratio|percent|%|\xce\x94", re.IGNORECASE)
+_MARKUP = re.compile("[`*]+")
+
+
+def with_rows_in_words(text: bytes) -> bytes:
+    """Rewrite each such table: a snapshot a line, in the first lines of the table's rows."""
+    lines = text.split(b"\n")
+    tables = list(_tables(lines))
+    for places, snapshots in tables:
+        filled = [*snapshots, *[b""] * (len(places) - len(snapshots))]
+        for place, line in zip(places, filled, strict=True):
+            lines[place] = line
+    return b"\n".join(lines) if tables else text
+
+
+def lines_of_rows(data: bytes) -> set[int]:
+    """Return the lines, from 1, of all such tables with their headers."""
+    tables = _tables(data.split(b"\n"))
+    return {place for places, _ in tables for place in range(places[0] - 1, places[-1] + 2)}
+
+
+def _tables(lines: Sequence[bytes]) -> Iterator[tuple[list[int], list[bytes]]]:
+    """Yield the rows of each table, from 0, and its snapshots as lines."""
+    for place, line in enumerate(lines):
+        if b"|" not in line or not place or not RULE.fullmatch(line.strip()):
+            continue
+        columns = cells_of_row(lines[place - 1])
+        places = list(_below(lines, place + 1, len(columns)))
+        snapshots = _snapshots([cells_of_row(lines[row]) for row in places], columns)
+        if MIN_COLUMNS <= len(snapshots) <= len(places):
+            yield places, snapshots
+
+
+def _below(lines: Sequence[bytes], place: int, width: int) -> Iterator[int]:
+    while place < len(lines) and len(lines[place]) < MAX_LINE and b"|" in lines[place]:
+        if len(cells_of_row(lines[place])) != width:
+            return
+        yield place
+        place += 1
+
+
+def _snapshots(rows: Sequence[Sequence[bytes]], columns: Sequence[bytes]) -> list[bytes]:
+    """Return the columns as lines of fields; empty if the rows are not fields."""
+    named = {name: row for row in rows if row and (name := _name(row[0]))}
+    fields = {name for name in named if name != RSS}
+    if len(fields) < MIN_FIELDS or fields <= ANYBODYS:
+        return []
+    dumps = []
+    for column, title in enumerate(columns[1:], start=1):
+        cells = {name: _SIZE.match(_plain(row[column])) for name, row in named.items()}
+        sizes = {name: size[1] for name, size in cells.items() if size}
+        if _NO_SNAPSHOT.search(title) is None and fields <= sizes.keys():
+            dumps.append(" | ".join(f"{name}: {size}" for name, size in sizes.items()).encode())
+    return dumps
+
+
+def _name(cell: bytes) -> str:
+    """Return what a row is of: a field, or RSS; empty if neither."""
+    name = _plain(cell)
+    return RSS if _IS_RSS.fullmatch(name) else field_of(name) or ""
+
+
+def _plain(cell: bytes) -> str:
+    return _MARKUP.sub("", cell.decode("utf-8", "replace")).strip()

@@ -1,0 +1,36 @@
+"""A sentence of a pasted text can state the Go release."""
+
+import pytest
+
+import gomem
+
+MEMSTATS = "\n```\nAlloc = 12 MiB\tTotalAlloc = 80 MiB\tSys = 70 MiB\tNumGC = 12\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "release"),
+    [
+        ("1. the executable is compiled under Go 1.17.7", "go1.17.7"),
+        ("$ go version\ngo version go1.18.3 linux/amd64", "go1.18.3"),
+        ("It is built with go1.21 and runs in a pod.", "go1.21"),
+        ("Go version: 1.20.5", "go1.20.5"),
+        ("go1.19.2 darwin/arm64", "go1.19.2"),
+        ("built with Go 1.17.7, and also built with Go 1.18.1", None),
+        ("Please use Go 1.17 or later.", None),
+        ("go 1.17", None),
+    ],
+)
+def test_a_text_states_the_release(tmp_path, sentence, release):
+    path = tmp_path / "ticket.txt"
+    path.write_text(f"{sentence}\n{MEMSTATS}")
+    stated = gomem.load(path).go_version
+
+    assert release == stated.text
+    assert release is None or "a line of ticket.txt" in stated.evidence
+
+
+def test_the_users_release_is_believed_first(tmp_path):
+    path = tmp_path / "ticket.txt"
+    path.write_text(f"compiled with go1.17.7\n{MEMSTATS}")
+
+    assert "go1.24.2" == gomem.load(path, go_version="go1.24.2").go_version.text

@@ -1,0 +1,52 @@
+"""A table in Markdown with a field in each row has a snapshot in each column."""
+
+import pytest
+
+import gomem
+from gomem.inputs.memstats.rows import with_rows_in_words
+from gomem.units import MIB
+
+TABLE = """\
+The numbers of our controller:
+
+| `go_memstats` | before the sweep | after it |
+| --- | --- | --- |
+| `heap_alloc` (live) | 310.5 MiB | 20-25 MiB, flat |
+| `next_gc` | 620 MiB | 41.5 MiB |
+| `heap_released` | 50 MiB | 300 MiB |
+| `process_resident_memory_bytes` | 440 MiB | 90.5 MiB, flat |
+
+It is idle otherwise.
+"""
+
+
+def test_columns_are_snapshots(tmp_path):
+    path = tmp_path / "table.md"
+    path.write_text(TABLE)
+    capture = gomem.load(path)
+    stats = capture.memstats
+
+    assert [310.5 * MIB, 25 * MIB] == [*stats["HeapAlloc"]]
+    assert [620 * MIB, 41.5 * MIB] == [*stats["NextGC"]]
+    assert [440 * MIB, 90.5 * MIB] == [
+        moment.rss_bytes for moment in gomem.diagnose(capture).moments
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("after it", "change"),
+        ("`heap_alloc` (live)", "pods"),
+        ("| 41.5 MiB |", "| unknown |"),
+        ("| --- | --- | --- |\n", ""),
+    ],
+)
+def test_another_table_stays_as_it_is(old, new):
+    text = TABLE.replace(old, new).encode()
+
+    assert text == with_rows_in_words(text)
+
+
+def test_lines_keep_their_numbers():
+    assert TABLE.count("\n") == with_rows_in_words(TABLE.encode()).count(b"\n")
