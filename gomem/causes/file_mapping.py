@@ -174,7 +174,7 @@ def _title(
     if not is_shared.all():
         what = "Mapped files and shared memory" if is_shared.any() else "Mapped files"
     many = Count(len(by_path), "file")
-    is_part = 0 < sum(held) < size and (held[0] > 0 or 10 * held[1] < 9 * size)
+    is_part = 0 < sum(held) < size and size not in held
     if at_first or is_part:  # each needs a number
         share = Text(Bytes(size))
     reclaim = _reclaim(size, *held)
@@ -185,7 +185,7 @@ def _title(
 
 
 def _reclaim(size: int, staying: int, dirty: int) -> Text:
-    if 10 * dirty >= 9 * size:
+    if dirty == size:
         return Text("the pages are dirty: if the files are on tmpfs, the kernel cannot reclaim it")
     if dirty and not staying:
         return text("{} is dirty, not reclaimable if on tmpfs", Bytes(dirty))
