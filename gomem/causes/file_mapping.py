@@ -71,7 +71,6 @@ _DIRTY = (
     "container's limit; on a disk, the kernel writes them back."
 )
 _WHERE = Command("grep -e deleted -e /dev/shm /proc/PID/maps")
-_NEARLY_ALL = 0.9  # of the pages
 
 
 def staying_bytes(mine: pd.DataFrame) -> int:
@@ -175,7 +174,7 @@ def _title(
     if not is_shared.all():
         what = "Mapped files and shared memory" if is_shared.any() else "Mapped files"
     many = Count(len(by_path), "file")
-    is_part = 0 < sum(held) < size and (held[0] > 0 or held[1] < _NEARLY_ALL * size)
+    is_part = 0 < sum(held) < size and size not in held
     if at_first or is_part:  # each needs a number
         share = Text(Bytes(size))
     reclaim = _reclaim(size, *held)
@@ -186,7 +185,7 @@ def _title(
 
 
 def _reclaim(size: int, staying: int, dirty: int) -> Text:
-    if dirty >= _NEARLY_ALL * size:
+    if dirty == size:
         return Text("the pages are dirty: if the files are on tmpfs, the kernel cannot reclaim it")
     if dirty and not staying:
         return text("{} is dirty, not reclaimable if on tmpfs", Bytes(dirty))

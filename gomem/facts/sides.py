@@ -29,6 +29,7 @@ from gomem.facts.settings import environment_of
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.metrics.table import memstats_of_metrics
 from gomem.inputs.status.parse import SMALLEST_PAGE_BYTES
+from gomem.text import Count, text
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -248,6 +249,12 @@ def _limits(rows: pd.DataFrame, name: str, value: str) -> dict[str, int | None]:
     return dict(zip(rows[name], sizes, strict=True))
 
 
+_PRINTED_AGAIN = (
+    "{} grew while smaps was read, and smaps lists the old size and the new one: only the new one "
+    "counts, so the Rss lines of the file add up to more"
+)
+
+
 def _classified(
     moment: Moment, memstats: pd.Series | None, damaged: set[str]
 ) -> ClassifiedMappings | None:
@@ -259,7 +266,12 @@ def _classified(
     mappings = moment.smaps
     if mappings["Rss"].isna().all() or damaged & set(mappings["artefact"]):
         return None
-    return classify_mappings(mappings, memstats)
+    classified = classify_mappings(mappings, memstats)
+    again = sum(getattr(file.parsed, "printed_again", 0) for file in moment.artefacts)
+    if not again:
+        return classified
+    note = text(_PRINTED_AGAIN, Count(again, "mapping"))
+    return replace(classified, notes=(*classified.notes, note))
 
 
 def _dumps(moment: Moment) -> pd.DataFrame:

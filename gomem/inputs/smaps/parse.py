@@ -105,6 +105,7 @@ class Mappings:
     line: NDArray[np.int64]  # line of the header, from 1
     # Other non-numeric fields by the kernel's name; empty if there is none.
     words: dict[str, list[str]] = field(default_factory=dict)
+    printed_again: int = 0  # entries left out, because the kernel printed the mapping again
 
 
 def kind_of_mappings(data: bytes) -> str | None:
@@ -179,8 +180,9 @@ def _each_once(mappings: Mappings, misfit: NDArray[np.bool_]) -> Mappings:
             kept.pop()
         kept.append(row)
     rows = np.array(kept, dtype=np.int64)
-    columns = (getattr(mappings, column.name) for column in dataclass_fields(mappings))
-    return Mappings(*(_at(column, rows) for column in columns))
+    names = [column.name for column in dataclass_fields(mappings) if column.name != "printed_again"]
+    columns = {name: _at(getattr(mappings, name), rows) for name in names}
+    return Mappings(**columns, printed_again=len(start) - len(rows))
 
 
 def _at(values: Any, rows: NDArray[np.int64]) -> Any:

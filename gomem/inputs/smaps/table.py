@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -60,9 +60,13 @@ def mappings_table(mappings: Mappings) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Smaps(Frames):
-    """One process's `mappings`, a row per VMA; sizes such as `Rss` are missing for `maps`."""
+    """One process's `mappings`, a row per VMA; sizes such as `Rss` are missing for `maps`.
+
+    `printed_again` counts mappings that grew while they were read; only the last entry is a row.
+    """
 
     mappings: pd.DataFrame
+    printed_again: int = field(default=0, kw_only=True)
 
     @cached_property
     def totals(self) -> pd.Series:
@@ -94,4 +98,5 @@ def read_smaps(source: Source) -> Smaps:
     if not len(mappings.start):
         raise FormatError(source.name, "", "no mapping; wanted /proc/PID/smaps")
     in_file = replace(mappings, line=text.lines(mappings.line))
-    return Smaps(mappings_table(in_file), damaged=damaged)
+    again = mappings.printed_again
+    return Smaps(mappings_table(in_file), printed_again=again, damaged=damaged)

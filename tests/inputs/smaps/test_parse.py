@@ -281,6 +281,14 @@ def test_a_mapping_that_grew_while_it_was_read_counts_once(odd):
     assert [low, grown, high] == found
 
 
+def test_entries_that_are_left_out_are_counted():
+    first = smaps_entry(0xC000, 0xF000, rss_kib=12)
+    again = smaps_entry(0xC000, 0x10000, rss_kib=16)
+
+    assert 1 == parse_smaps(f"{first}{again}".encode(), source="smaps")[0].printed_again
+    assert 0 == parse_smaps(again.encode(), source="smaps")[0].printed_again
+
+
 def test_a_mapping_that_grew_twice_counts_once():
     grown = (0xC000, 0x14000, 32)
 
