@@ -277,18 +277,16 @@ def _are_taken_once(files: Sequence[Artefact], series: Artefact) -> bool:
 
     They were most likely taken at its end, unless their name or a clock says otherwise.
     """
-    folder = PurePosixPath(series.source.name).parent
     names = [PurePosixPath(file.source.name) for file in files]
     stems = {stem_of(name.name) for name in names} - {""}
-    times = [dump.time for dump in series.parsed.dumps if dump.time is not None][-2:]
+    late = [dump.time for dump in series.parsed.dumps if dump.time is not None][-2:-1]
+    times = [file.exact_time for file in files if file.exact_time is not None]
     return (
         not _is_pasted(series)
-        and all(name.parent == folder for name in names)
-        and all(place_of_word(stem) == AFTER for stem in stems)
+        and {name.parent for name in names} <= {PurePosixPath(series.source.name).parent}
+        and {place_of_word(stem) for stem in stems} <= {AFTER}
         and len(stems) < 2
-        and all(
-            file.exact_time is None or not times or file.exact_time >= times[0] for file in files
-        )
+        and all(time >= least for time in times for least in late)
         and not are_repeated([series, *files])
     )
 

@@ -8,10 +8,9 @@ import gomem
 from gomem.capture.runs import OtherRun
 from gomem.diagnosis.other_runs import other_runs_words
 from gomem.text import Bytes, Program, Text
-from gomem.units import MIB
+from gomem.units import KIB, MIB
 from tests.builders import FIXTURES
 
-KIB, MIB = 1 << 10, 1 << 20
 KERNEL, FORMS = FIXTURES / "pasted/kernel", FIXTURES / "pasted/forms"
 HEAD, *ROWS = (KERNEL / "ps-aux.txt").read_text().splitlines()
 SMALL, LARGE = (next(row for row in ROWS if f" {pid} " in row[:18]) for pid in (2, 4))

@@ -239,7 +239,7 @@ def scavenger(
     limits = readings["memory_limit_bytes"].dropna()
     no_limit = math.inf if has_no_limit else None
     lazy = readings["lazy_free_bytes"].dropna()
-    counted = readings["NumGC"].dropna() if "NumGC" in readings else ()
+    counted = readings.get("NumGC", pd.Series(dtype="Int64")).dropna()
     collected = int(counted.iloc[-1]) if len(counted) else None
     return Scavenger(
         goals_of(version, int(limits.iloc[-1]) if len(limits) else no_limit, collected),
