@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from gomem.facts.profiles import ProfileFacts
 
 CODE = "allocation-spike"
-MAX_TELLING_BOUND = 0.9  # an upper bound of a share above this says next to nothing
 NAMES = {PROFILES: "inuse_space", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc", RSS: "RSS"}
 
 
@@ -271,7 +270,7 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     else:
         path = moment.path("memstats")
     seconds = excursion.seconds if seen.is_timed else None
-    is_telling = seen.is_timed and excursion.away_fraction <= MAX_TELLING_BOUND
+    is_telling = seen.is_timed and excursion.away_fraction <= case.thresholds.nearly_all_share
     away = excursion.away_fraction if is_telling else None
     base, highest = _as_read(seen, case)
     sizes = {f"{name} outside bursts": base, f"{name}, highest": highest}

@@ -39,8 +39,8 @@ def _identity(capture: Capture) -> tuple[object, datetime] | None:
     return (None, starts[0].to_pydatetime()) if len(starts) == 1 else None
 
 
-def _is_same(one: tuple[object, datetime], other: tuple[object, datetime] | None) -> bool:
-    return other is not None and one[0] == other[0] and abs(one[1] - other[1]) < SAME_START
+def _is_same(before: tuple[object, datetime], after: tuple[object, datetime] | None) -> bool:
+    return after is not None and before[0] == after[0] and abs(before[1] - after[1]) < SAME_START
 
 
 def _last_time(captures: Iterable[Capture]) -> datetime | None:

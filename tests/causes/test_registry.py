@@ -17,6 +17,7 @@ SHARED = {
     "goroutines",
     "sites",
     "live_growth",
+    "lock_holder",
     "idle_heap",
     "memory_limit",
     "missing_call",
