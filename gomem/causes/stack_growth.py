@@ -6,6 +6,7 @@ quarter is in use. Stacks lie in the arenas, and no heap profile shows them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +14,13 @@ import numpy as np
 from gomem.analysis.memory.groups import STACKS
 from gomem.analysis.series.shapes import MIN_SWING
 from gomem.causes.cause import Cause
-from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, with_files
+from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, sentences, with_files
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import deep_recursion, goroutines_pile_up
 from gomem.causes.sites import caller_sites
+from gomem.inputs.pprof.calls.names import own_function
+from gomem.releases import GoRelease
 from gomem.text import Bytes, Count, Function, Text, text
 
 if TYPE_CHECKING:
@@ -28,6 +31,14 @@ if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Goroutines with the same stack."""
+
+    function: str  # the program's own innermost function
+    there: int  # how many goroutines
 
 
 def find(case: Case) -> list[Finding]:
@@ -65,6 +76,10 @@ _BOUND_IT = (
     "Look at the deep stacks: {}. Bound the recursion, or use a loop with a stack of its own; keep "
     "large arrays off the stack."
 )
+_END_THEM = (
+    "Their number grows: give each a way to end, such as a context, a deadline or a done channel."
+)
+MAX_FRAMES = 32  # of a stack in a goroutine profile before Go 1.23; inlined calls add more
 _COUNT_THEM = text("Count the goroutines, and see where they wait: {}.", TAKE_GOROUTINES)
 
 
@@ -117,6 +132,71 @@ def _count_beside(moment: MomentFacts, case: Case) -> int | None:
     return max((count for count in beside if count is not None), default=None)
 
 
+def _alike(moment: MomentFacts, case: Case) -> Alike | None:
+    """Return the goroutines of the most frequent stack, if they are why stacks grow.
+
+    They are if most goroutines have this stack, and stacks grow to the end, or the number of
+    goroutines does. None if the frames of the snapshot do not show this.
+    """
+    growth, frame = case.facts.goroutines, moment.goroutines
+    rises = [rise for rise in (growth.count, growth.stacks) if rise is not None]
+    least = case.thresholds.goroutine_growth_ratio
+    if not any(rise.ratio >= least and rise.goes_on for rise in rises):
+        return None
+    if frame is None or frame.empty or "stack" not in frame or not moment.goroutine_count:
+        return None
+    by_stack = frame.groupby("stack")["goroutines"].sum()
+    stack, there = str(by_stack.idxmax()), int(by_stack.max())
+    if there <= case.thresholds.most_share * moment.goroutine_count:
+        return None
+    function = own_function(stack.split(";"))
+    return Alike(function, there) if function else None
+
+
+def _waiting_title(alike: Alike, size: int, moment: MomentFacts) -> Text:
+    each = Bytes(size / max(1, moment.goroutine_count or 0))
+    return text(
+        "{} wait in {} with about {} of stack each, and their number grows; stacks take {}",
+        Count(alike.there, "goroutine"),
+        Function(alike.function),
+        each,
+        Bytes(size),
+    )
+
+
+def _recursion(deep: Sequence[Caller], case: Case) -> tuple[Evidence, ...]:
+    """Return how often the deepest function occurs in one stack, at least."""
+    return tuple(
+        Evidence(
+            caller.path,
+            text("calls of {} in one stack, at least{}", Function(caller.function), _cut(case)),
+            caller.depth,
+            "count",
+        )
+        for caller in deep[:1]
+    )
+
+
+def _cut(case: Case) -> Text:
+    """Say that profiles cut deeper stacks; empty if the release does not, or if unknown."""
+    high, path = case.facts.go_version.high, case.facts.callers.recursing[:1]
+    is_cut = high is not None and high < GoRelease(23)
+    longest = max((len(stack) for stack in _stacks(case)), default=0)
+    if not path or not is_cut or longest < MAX_FRAMES:
+        return Text()
+    return text(" (before Go 1.23, profiles cut a stack at {} frames)", Count(MAX_FRAMES))
+
+
+def _stacks(case: Case) -> list[list[str]]:
+    """Return the stacks of the last goroutine profile or dump."""
+    frames = [
+        count.frame
+        for count in case.facts.goroutine_counts
+        if count.frame is not None and "stack" in count.frame
+    ]
+    return [stack.split(";") for stack in frames[-1]["stack"].astype(str)] if frames else []
+
+
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     limits, size, count = case.thresholds, stack_bytes(moment, case), moment.goroutine_count
     if size < limits.notable(limits.stack_bytes, moment.held_bytes):
@@ -144,11 +224,15 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         title = text("Goroutine stacks take {}: {} with {} each", takes, many, each)
     for caller in deep[:1]:
         title = text(
-            "Deep recursion in {}: at least {} calls in one stack; stacks take {}",
+            "Deep recursion in {}: at least {} calls in one stack{}; stacks take {}",
             Function(caller.function),
             Count(caller.depth),
+            _cut(case),
             takes,
         )
+    alike = _alike(moment, case)
+    if alike is not None:
+        title = _waiting_title(alike, size, moment)
     return CAUSE.finding(
         Severity.WARNING if is_grave else Severity.INFO,
         title,
@@ -159,9 +243,13 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             *(_beyond_profiles(moment, case) if is_least else ()),
             *rss_evidence(moment),
             *known(moment.goroutine_path, "count", {"goroutines": count}),
+            *_recursion(deep, case),
         ),
         mechanism=_UNCOUNTED if count is None else "",
-        next_step=_next_step(deep, is_counted=count is not None),
+        next_step=sentences(
+            _END_THEM if alike is not None else "",
+            _next_step(deep, is_counted=count is not None),
+        ),
         confidence="likely" if is_lasting and count is not None and is_watched else "possible",
         sites=caller_sites(deep, limits, size),
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from gomem.causes.finding import Severity
@@ -151,3 +152,37 @@ def test_what_another_snapshot_counts_is_not_called_uncounted():
     assert "4" not in {finding.moment for finding in find(answers(*counted, uncounted))}
     (*_, last) = find(answers(steady, uncounted))
     assert "no file of this snapshot counts the goroutines" in last.title
+
+
+@pytest.mark.parametrize(
+    ("grown", "alike"),
+    [
+        pytest.param((40, 80, 120), True, id="stacks grow"),
+        pytest.param((120, 120, 120), False, id="stacks stay"),
+    ],
+)
+def test_goroutines_with_one_stack_whose_number_grows_come_before_recursion(grown, alike):
+    """
+    120 goroutines of 121 wait with the same stack, of 1 MiB each.
+    """
+    frame = pd.DataFrame(
+        {
+            "goroutines": [119, 1],
+            "function": ["main.walk", "main.main"],
+            "stack": ["runtime.gopark;main.walk;main.walk;main.start", "main.main"],
+        }
+    )
+    start = pd.Timestamp("2026-11-27T02:00:00Z")
+    told = [
+        facts(**{**STACKS, "StackInuse": mib, "HeapSys": 200}, name=str(n),
+              time=start + pd.Timedelta(10 * n, "s"))
+        for n, mib in enumerate(grown)
+    ]  # fmt: skip
+    told[-1] = replace(told[-1], goroutines=frame)
+    recursing = callers(recursing=caller("main.walk", "", depth=30))
+
+    (last,) = find(but(answers(*told), callers=recursing))[-1:]
+
+    said = "119 goroutines wait in main.walk with about 1 MiB of stack each"
+    assert alike == (said in last.title)
+    assert alike == ("give each a way to end" in last.next_step)
