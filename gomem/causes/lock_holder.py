@@ -18,19 +18,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-WAITERS_PER_HOLDER = 10  # at least: otherwise the goroutines are at work, and not stuck
 _ROOTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})
 _CLOSURE = re.compile(r"\.func[0-9.]+$|\.gowrap[0-9]+$")
 _METHODS = re.compile(r".*\.\(\*?[^()]+\)\.")
 
 
-def lock_holder(waiting_in: str, goroutines: Iterable[tuple[str, bool, int]]) -> str:
+def lock_holder(
+    waiting_in: str, goroutines: Iterable[tuple[str, bool, int]], waiters_per_holder: int
+) -> str:
     """Return the method that most likely holds the lock; empty if nothing shows that.
 
     Args:
         waiting_in: The program's own function in which most goroutines wait for the lock.
         goroutines: For each group its stack with functions joined by `;`, innermost first, whether
             it waits for a lock, and the number of goroutines.
+        waiters_per_holder: The minimum, see `Thresholds`.
     """
     methods = _METHODS.match(waiting_in)
     if methods is None:
@@ -43,7 +45,7 @@ def lock_holder(waiting_in: str, goroutines: Iterable[tuple[str, bool, int]]) ->
             waiters += count
         elif inside and (inside[0] == waiting_in or not _is_loop(stack.split(";"), methods[0])):
             passed[inside[0]] = passed.get(inside[0], 0) + count
-    is_stuck = len(passed) == 1 and WAITERS_PER_HOLDER * sum(passed.values()) <= waiters
+    is_stuck = len(passed) == 1 and waiters_per_holder * sum(passed.values()) <= waiters
     return next(iter(passed)) if is_stuck else ""
 
 

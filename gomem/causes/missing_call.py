@@ -150,7 +150,7 @@ def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> Missing
     if found is None:
         return None
     said = _said(found, case, groups[found.name].own)
-    holder = _lock_holder(frames[-1], said.function) if found.name in LOCKS else ""
+    holder = _lock_holder(frames[-1], said.function, case) if found.name in LOCKS else ""
     return _held_in(holder, said) if holder else said
 
 
@@ -165,14 +165,14 @@ _HOLDS_IT = (
 )
 
 
-def _lock_holder(frame: pd.DataFrame, waiting_in: str) -> str:
+def _lock_holder(frame: pd.DataFrame, waiting_in: str, case: Case) -> str:
     """Return the method that most likely holds the lock, by all goroutines of a dump."""
     groups = []
     for (stack, state, _), count in _counted(frame).items():
         inside, _ = inside_of_own(stack.split(";"))
         row = signature_of(inside, GOROUTINES, state=state)
         groups.append((stack, row is not None and row.name in LOCKS, count))
-    return lock_holder(waiting_in, groups)
+    return lock_holder(waiting_in, groups, case.thresholds.waiters_per_holder)
 
 
 def _largest(

@@ -20,7 +20,6 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import deep_recursion, goroutines_pile_up
 from gomem.causes.sites import caller_sites
 from gomem.inputs.pprof.calls.names import own_function
-from gomem.releases import GoRelease
 from gomem.text import Bytes, Count, Function, Text, text
 
 if TYPE_CHECKING:
@@ -79,7 +78,6 @@ _BOUND_IT = (
 _END_THEM = (
     "Their number grows: give each a way to end, such as a context, a deadline or a done channel."
 )
-MAX_FRAMES = 32  # of a stack in a goroutine profile before Go 1.23; inlined calls add more
 _COUNT_THEM = text("Count the goroutines, and see where they wait: {}.", TAKE_GOROUTINES)
 
 
@@ -180,11 +178,11 @@ def _recursion(deep: Sequence[Caller], case: Case) -> tuple[Evidence, ...]:
 def _cut(case: Case) -> Text:
     """Say that profiles cut deeper stacks; empty if the release does not, or if unknown."""
     high, path = case.facts.go_version.high, case.facts.callers.recursing[:1]
-    is_cut = high is not None and high < GoRelease(23)
+    is_cut = high is not None and high < GO_WITH_128_FRAMES
     longest = max((len(stack) for stack in _stacks(case)), default=0)
-    if not path or not is_cut or longest < MAX_FRAMES:
+    if not path or not is_cut or longest < FRAMES_BEFORE:
         return Text()
-    return text(" (before Go 1.23, profiles cut a stack at {} frames)", Count(MAX_FRAMES))
+    return text(" (before Go 1.23, profiles cut a stack at {} frames)", Count(FRAMES_BEFORE))
 
 
 def _stacks(case: Case) -> list[list[str]]:

@@ -141,6 +141,8 @@ class Thresholds:
         named_share: Minimum share of the growth for a site to be named.
         most_share: Share from which a part is called most.
         nearly_all_share: Share from which a part is called nearly all.
+        waiters_per_holder: Minimum number of goroutines that wait for a lock, for each goroutine
+            that might hold it. With fewer, they are at work, not stuck.
         growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
         spike_bytes: allocation-spike. Minimum excess over the usual level: four times the smallest
             heap goal. A start-up or a test has less.
@@ -282,6 +284,7 @@ class Thresholds:
     named_share: float = 0.1
     most_share: float = 0.5
     nearly_all_share: float = 0.9
+    waiters_per_holder: int = 10
     growth_sure_seconds: float = 600.0
     spike_bytes: int = 16 * MIB
     spike_ratio: float = 3.0

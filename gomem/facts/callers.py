@@ -12,6 +12,7 @@ from gomem.inputs.pprof.calls.filters import matches
 from gomem.inputs.pprof.calls.names import can_be_mended, package_of
 from gomem.inputs.pprof.calls.nodes import function_names
 from gomem.inputs.schema import rows_of
+from gomem.releases import GoRelease
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ GOROUTINE = "goroutine"
 KINDS = (CPU, GOROUTINE, "threadcreate", "allocs", "heap")
 SINCE_START = ("allocs", "heap")  # the last profile includes all earlier ones
 ALLOCATED = "alloc_space"
+# Frames of a stack in a profile: 128 since this release, fewer before; inlined calls add more.
+GO_WITH_128_FRAMES, FRAMES_BEFORE = GoRelease(23), 32
 
 
 @dataclass(frozen=True)

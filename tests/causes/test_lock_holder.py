@@ -3,6 +3,7 @@
 import pytest
 
 from gomem.causes.lock_holder import lock_holder
+from gomem.causes.thresholds import Thresholds
 
 LOCK = "sync.(*Mutex).Lock"
 SERVE = "net/http.(*conn).serve"
@@ -10,7 +11,7 @@ WAITERS = (f"{LOCK};shop.(*Cart).Add;shop.handle;{SERVE}", True, 40)
 
 
 def holder(*others, waiting_in="shop.(*Cart).Add"):
-    return lock_holder(waiting_in, [WAITERS, *others])
+    return lock_holder(waiting_in, [WAITERS, *others], Thresholds().waiters_per_holder)
 
 
 def test_it_is_the_method_of_the_type_that_waits_for_something_else():
