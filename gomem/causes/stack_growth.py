@@ -19,6 +19,7 @@ from gomem.causes.evidence import heap_evidence, known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import deep_recursion, goroutines_pile_up
 from gomem.causes.sites import caller_sites
+from gomem.facts.callers import FRAMES_BEFORE, GO_WITH_128_FRAMES
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.text import Bytes, Count, Function, Text, text
 
