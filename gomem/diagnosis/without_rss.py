@@ -273,7 +273,8 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     if run is None or run.slope_low is None or run.slope_high is None:
         risen = Text()
         if run is not None and has_risen:
-            first = diagnosis.collector.runs[-1].first_bytes  # also of a heap not yet filled
+            whole = next(reversed(diagnosis.collector.runs), run)  # also a heap not yet filled
+            first = whole.first_bytes
             first = run.first_bytes if first is None else min(first, run.first_bytes)
             risen = text(", up from {}", _to_a_mebibyte(first))
         return text("{}{}; there are too few GCs for a trend.", live, risen), False

@@ -111,6 +111,7 @@ def test_the_usual_thresholds():
         "named_share": 0.1,
         "most_share": 0.5,
         "nearly_all_share": 0.9,
+        "waiters_per_holder": 10,
         "growth_sure_seconds": 600.0,
         "spike_bytes": 16 * MIB,
         "spike_ratio": 3.0,

@@ -286,9 +286,9 @@ def test_the_largest_three_are_named():
     named, finding = allocates(holding(10, 30, 20, 9), **{"2": "2/heap.pb.gz"})
 
     assert [
-        ("2/heap.pb.gz", "alloc_space b", 30, "B"),
-        ("2/heap.pb.gz", "alloc_space c", 20, "B"),
-        ("2/heap.pb.gz", "alloc_space a", 10, "B"),
+        ("2/heap.pb.gz", "alloc_space b (m.go:7)", 30, "B"),
+        ("2/heap.pb.gz", "alloc_space c (m.go:7)", 20, "B"),
+        ("2/heap.pb.gz", "alloc_space a (m.go:7)", 10, "B"),
     ] == named
     assert ["b", "c", "a"] == [site.own_function for site in finding.sites]
     assert ("2/heap.pb.gz",) == finding.next_step.of(Command)[0].value.of(File)
