@@ -73,8 +73,7 @@ def lack(case: Case) -> Lack | None:
     )
 
 
-_REMEDY = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate). {}"
-_SEE_LESS = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate)."
+_REMEDY = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate)."
 _ALLOCATED = "--sample-type alloc_space --cum"
 _TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
 _LESS = "Allocate less at the top sites"
@@ -97,7 +96,7 @@ CAUSE = Cause(
     "How often that happens depends on the allocation rate and on that headroom. Each collection "
     "marks the whole live heap with a quarter of the Ps; if marking is too slow, allocating "
     "goroutines must help (assists), and requests take longer.",
-    remedy=text(_REMEDY, _TAKE_ALLOCS, _LESS, _more_room()),
+    remedy=sentences(text(_REMEDY, _TAKE_ALLOCS, _LESS), _more_room()),
     references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
     bears_on=("collector",),
     rule=find,
@@ -246,8 +245,8 @@ def _next_step(
     shows = top_of_last(case, _ALLOCATED) if sites else _TAKE_ALLOCS
     less = text("Allocate less in {}", sites[0].words) if sites else _LESS
     default = _default_gogc(case, live_bytes)
-    step = text(_SEE_LESS, shows, less) if default else text(_REMEDY, shows, less, room)
-    return sentences(default, step, pooling_words(case, sites))
+    step = text(_REMEDY, shows, less)
+    return sentences(default, step, "" if default else room, pooling_words(case, sites))
 
 
 def _default_gogc(case: Case, live_bytes: float | None) -> Text:

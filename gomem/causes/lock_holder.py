@@ -40,10 +40,11 @@ def lock_holder(
     waiters = 0
     passed: dict[str, int] = {}
     for stack, waits, count in goroutines:
-        inside = [name for name in stack.split(";") if name.startswith(methods[0])]
+        frames = stack.split(";")
+        inside = [name for name in frames if name.startswith(methods[0])]
         if inside and waits:
             waiters += count
-        elif inside and (inside[0] == waiting_in or not _is_loop(stack.split(";"), methods[0])):
+        elif inside and (inside[0] == waiting_in or not _is_loop(frames, methods[0])):
             passed[inside[0]] = passed.get(inside[0], 0) + count
     is_stuck = len(passed) == 1 and waiters_per_holder * sum(passed.values()) <= waiters
     return next(iter(passed)) if is_stuck else ""

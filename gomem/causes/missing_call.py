@@ -125,6 +125,12 @@ def _has(profile: Profile, sample_type: str) -> bool:
 
 # Goroutines
 
+LOCKS = frozenset({"mutex", "rwmutex"})  # rows of goroutines that wait for a lock
+_HOLDS_IT = (
+    "A goroutine is there that does not wait for the lock, so it most likely holds the lock while "
+    "it waits for something else: unlock before that."
+)
+
 
 def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> MissingCall | None:
     if not frames:
@@ -156,13 +162,6 @@ def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> Missing
 
 def _held_in(holder: str, said: MissingCall) -> MissingCall:
     return replace(said, function=holder, file="", line=None, why=_HOLDS_IT, is_elsewhere=False)
-
-
-LOCKS = frozenset({"mutex", "rwmutex"})  # rows of goroutines that wait for a lock
-_HOLDS_IT = (
-    "A goroutine is there that does not wait for the lock, so it most likely holds the lock while "
-    "it waits for something else: unlock before that."
-)
 
 
 def _lock_holder(frame: pd.DataFrame, waiting_in: str, case: Case) -> str:

@@ -178,22 +178,43 @@ def _recursion(deep: Sequence[Caller], case: Case) -> tuple[Evidence, ...]:
 
 def _cut(case: Case) -> Text:
     """Say that profiles cut deeper stacks; empty if the release does not, or if unknown."""
-    high, path = case.facts.go_version.high, case.facts.callers.recursing[:1]
+    high = case.facts.go_version.high
     is_cut = high is not None and high < GO_WITH_128_FRAMES
-    longest = max((len(stack) for stack in _stacks(case)), default=0)
-    if not path or not is_cut or longest < FRAMES_BEFORE:
+    if not is_cut or _longest_stack(case) < FRAMES_BEFORE:
         return Text()
     return text(" (before Go 1.23, profiles cut a stack at {} frames)", Count(FRAMES_BEFORE))
 
 
-def _stacks(case: Case) -> list[list[str]]:
-    """Return the stacks of the last goroutine profile or dump."""
-    frames = [
-        count.frame
-        for count in case.facts.goroutine_counts
-        if count.frame is not None and "stack" in count.frame
-    ]
-    return [stack.split(";") for stack in frames[-1]["stack"].astype(str)] if frames else []
+def _longest_stack(case: Case) -> int:
+    """Return the most frames of a stack in the last goroutine profile or dump; 0 without any."""
+    for count in reversed(case.facts.goroutine_counts):
+        if count.frame is not None and "stack" in count.frame:
+            return int(count.frame["stack"].astype(str).str.count(";").max()) + 1
+    return 0
+
+
+def _title(
+    moment: MomentFacts, case: Case, size: int, deep: Sequence[Caller], alike: Alike | None
+) -> Text:
+    """Name what takes the stacks: alike goroutines, else deep recursion, else their number."""
+    if alike is not None:
+        return _waiting_title(alike, size, moment)
+    count, takes = moment.goroutine_count, Text(Bytes(size))
+    if moment.memstats is None:
+        takes = text("at least {}", takes)
+    if deep:
+        return text(
+            "Deep recursion in {}: at least {} calls in one stack{}; stacks take {}",
+            Function(deep[0].function),
+            Count(deep[0].depth),
+            _cut(case),
+            takes,
+        )
+    if count is not None:
+        many, each = Count(count, "goroutine"), Bytes(size / max(1, count))
+        return text("Goroutine stacks take {}: {} with {} each", takes, many, each)
+    of_it = " of this snapshot" if case.facts.goroutine_counts else ""
+    return text("Goroutine stacks take {}; no file{} counts the goroutines", takes, of_it)
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
@@ -213,33 +234,15 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
     is_grave = is_lasting and are_large and count is not None and size >= large_part
     deep = deep_recursion(case)
-    is_least, takes = moment.memstats is None, Text(Bytes(size))
-    if is_least:
-        takes = text("at least {}", takes)
-    of_it = " of this snapshot" if case.facts.goroutine_counts else ""
-    title = text("Goroutine stacks take {}; no file{} counts the goroutines", takes, of_it)
-    if count is not None:
-        many, each = Count(count, "goroutine"), Bytes(size / max(1, count))
-        title = text("Goroutine stacks take {}: {} with {} each", takes, many, each)
-    for caller in deep[:1]:
-        title = text(
-            "Deep recursion in {}: at least {} calls in one stack{}; stacks take {}",
-            Function(caller.function),
-            Count(caller.depth),
-            _cut(case),
-            takes,
-        )
     alike = _alike(moment, case)
-    if alike is not None:
-        title = _waiting_title(alike, size, moment)
     return CAUSE.finding(
         Severity.WARNING if is_grave else Severity.INFO,
-        title,
+        _title(moment, case, size, deep, alike),
         moment=moment.name,
         size=size,
         evidence=(
             *heap_evidence(moment, "StackInuse"),
-            *(_beyond_profiles(moment, case) if is_least else ()),
+            *(_beyond_profiles(moment, case) if moment.memstats is None else ()),
             *rss_evidence(moment),
             *known(moment.goroutine_path, "count", {"goroutines": count}),
             *_recursion(deep, case),

@@ -224,9 +224,13 @@ def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
         return Text()
     if abs(after - before) <= MIN_MAIN_SHARE * abs(change):
         return Text()
-    sizes = Bytes(before), Bytes(after)
-    verb = "rose" if change > 0 else "fell"
-    return text("; retained Go heap {} from {} to {}", verb, *sizes)
+    return text("; retained Go heap {}", _went(before, after))
+
+
+def _went(before: int, after: int, how: str = "") -> Text:
+    """How a size changed: `rose from 13 MiB to 81 MiB`."""
+    verb = "rose" if after > before else "fell"
+    return text("{}{} from {} to {}", verb, how, Bytes(before), Bytes(after))
 
 
 def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change: int) -> Text:
@@ -256,9 +260,7 @@ def _retained_words(before: int, after: int, heap: int) -> Text:
     """How the retained Go heap changed beside a larger change of the resident heap."""
     if abs(after - before) <= NAMED_SHARE * abs(heap):
         return text("is unchanged at {}", Bytes(after))
-    verb = "rose" if after > before else "fell"
-    only = " only" if (after > before) == (heap > 0) else ""
-    return text("{}{} from {} to {}", verb, only, Bytes(before), Bytes(after))
+    return _went(before, after, " only" if (after > before) == (heap > 0) else "")
 
 
 def _of_counted(counted: int, change: int, before: int, after: int) -> Text:
@@ -271,9 +273,7 @@ def _of_counted(counted: int, change: int, before: int, after: int) -> Text:
         said = text(words, "rose" if change > 0 else "fell", Bytes(abs(counted)))
         if (after - before) * counted >= 0 or abs(after - before) < NAMED_SHARE * abs(counted):
             return said
-        against = "; retained Go heap {} from {} to {}"
-        verb = "rose" if after > before else "fell"
-        return said + text(against, verb, Bytes(before), Bytes(after))
+        return said + text("; retained Go heap {}", _went(before, after))
     words = "; {} of that is heap that Go {} released but the kernel still {}"
     verbs = ("has", "counts") if change > 0 else ("had", "counted")
     return text(words, Bytes(abs(counted)), *verbs)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level, and in bytes; a change must exceed both
 GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5
 MIN_SECONDS = 1.0  # between moments; shorter intervals give no rate
-MOSTLY = 0.5  # of a change
 MIN_READINGS = 3  # for a shape and a direction
 IN_USE = "inuse_space"
 
@@ -157,15 +156,15 @@ def whole_words(account: Account, case: Case) -> Text:
         case.facts.moments,
         before=text("at {}", MomentName(first.moment)),
         meanwhile=_within(account)
-        + _still(whole_rise(account), account) * (has_moved and not _is_garbage(account)),
+        + _still(whole_rise(account), account) * (has_moved and not _is_garbage(account, case)),
         peak=_peak(account, case.thresholds.peak_ratio),
     )
 
 
-def _is_garbage(account: Account) -> bool:
+def _is_garbage(account: Account, case: Case) -> bool:
     """Whether most of a rise was allocated since the last GC: it ends at the heap goal."""
     garbage = (part.change.low for part in account.parts if part.groups == frozenset({GARBAGE}))
-    return sum(garbage) > MOSTLY * account.change_bytes > 0
+    return sum(garbage) > case.thresholds.most_share * account.change_bytes > 0
 
 
 def moves(account: Account, case: Case) -> bool:

@@ -99,7 +99,12 @@ def sightings(
 
 
 def _seen(
-    source: str, seconds: ArrayLike, values: ArrayLike, moments: Sequence[str]
+    source: str,
+    seconds: ArrayLike,
+    values: ArrayLike,
+    moments: Sequence[str],
+    *,
+    is_timed: bool = True,
 ) -> Sighting | None:
     """Return the excursion of a level; None if there is none."""
     at, sizes = np.asarray(seconds, np.float64), np.asarray(values, np.float64)
@@ -108,7 +113,8 @@ def _seen(
     excursion = excursion_of(level)
     if excursion is None:
         return None
-    return Sighting(source, level, tuple(moments[place] for place in order), excursion)
+    names = tuple(moments[place] for place in order)
+    return Sighting(source, level, names, excursion, is_timed=is_timed)
 
 
 def _of_profiles(profiles: Mapping[str, Profile]) -> Sighting | None:
@@ -146,21 +152,19 @@ def _of_marks(live: LiveHeap | None, moments: Sequence[MomentFacts]) -> Sighting
 def _of_heap_alloc(moments: Sequence[MomentFacts]) -> Sighting | None:
     told = [moment for moment in moments if moment.memstats is not None]
     sizes = [float(moment.memstats["HeapAlloc"]) for moment in told if moment.memstats is not None]
-    seen = (
-        _seen(HEAP_ALLOC, _seconds(told), sizes, [moment.name for moment in told]) if told else None
-    )
+    at, is_timed = _seconds(told)
+    names = [moment.name for moment in told]
+    seen = _seen(HEAP_ALLOC, at, sizes, names, is_timed=is_timed)
     goals = pd.Series([moment.memstats["NextGC"] for moment in told if moment.memstats is not None])
     goal = pd.to_numeric(goals).median()
-    if seen is None:
-        return None
-    swing = 0.0 if pd.isna(goal) else goal
-    return replace(seen, swing_bytes=swing, is_timed=_are_timed(told))
+    return None if seen is None else replace(seen, swing_bytes=0.0 if pd.isna(goal) else goal)
 
 
 def _of_rss(moments: Sequence[MomentFacts], peaks: Mapping[str, float]) -> Sighting | None:
     """Return RSS at each snapshot, and the kernel's peak between two snapshots if it rose there."""
     told = [moment for moment in moments if moment.rss_bytes is not None]
-    at, names = _seconds(told), [moment.name for moment in told]
+    at, is_timed = _seconds(told)
+    names = [moment.name for moment in told]
     sizes = [float(moment.rss_bytes or 0) for moment in told]
     for place in range(1, len(told)):
         before, peak = (peaks.get(name, np.nan) for name in names[place - 1 : place + 1])
@@ -168,21 +172,16 @@ def _of_rss(moments: Sequence[MomentFacts], peaks: Mapping[str, float]) -> Sight
             at.append((at[place - 1] + at[place]) / 2)
             sizes.append(peak)
             names.append(names[place])
-    seen = _seen(RSS, at, sizes, names) if told else None
-    return None if seen is None else replace(seen, is_timed=_are_timed(told))
+    return _seen(RSS, at, sizes, names, is_timed=is_timed)
 
 
-def _seconds(moments: Sequence[MomentFacts]) -> list[float]:
-    """Return the snapshots' times, or their positions if a time is unknown."""
+def _seconds(moments: Sequence[MomentFacts]) -> tuple[list[float], bool]:
+    """Return the snapshots' times and True; or their positions and False if a time is unknown."""
     seconds = seconds_of(moments)
     first = moments[0].time if moments else None
     if seconds is None or first is None:
-        return [float(place) for place in range(len(moments))]
-    return (seconds + first.timestamp()).tolist()
-
-
-def _are_timed(moments: Sequence[MomentFacts]) -> bool:
-    return seconds_of(moments) is not None and moments[0].time is not None
+        return [float(place) for place in range(len(moments))], False
+    return (seconds + first.timestamp()).tolist(), True
 
 
 def _attributed(

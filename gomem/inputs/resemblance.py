@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gomem.inputs.text_lines import decoded
 from gomem.text import Quoted, text
 
+ASK_CAPTURE = "gomem capture PID -o DIR says what is in it"
 TAKE_HEAP_PROFILE = "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from gomem.inputs.processes.row import bytes_of
-from gomem.inputs.resemblance import Resemblance, quoted
+from gomem.inputs.resemblance import ASK_CAPTURE, Resemblance, quoted
 from gomem.text import Text, joined, text
 
 NAMED = 3  # cgroups
@@ -38,7 +38,6 @@ _ASK_CGTOP = (
     "says how much of it"
 )
 _ASK_NOMAD = "nomad alloc status -stats ID says how much of it is RSS and cache"
-_ASK_CAPTURE = "gomem capture PID -o DIR says what is in it"
 
 
 def table_of_cgtop(head: bytes, _: str) -> Resemblance | None:
@@ -70,4 +69,4 @@ def task_of_nomad(head: bytes, _: str) -> Resemblance | None:
     killed = "; it was killed for want of memory (OOM Killed)" * bool(_KILLED.search(head))
     words = "what Nomad says of a task: it uses {} of {}{}{}"
     what = text(words, quoted(task["used"]), quoted(task["limit"]), parts, killed)
-    return Resemblance(what, _ASK_CAPTURE if stats else _ASK_NOMAD, is_evidence=True)
+    return Resemblance(what, ASK_CAPTURE if stats else _ASK_NOMAD, is_evidence=True)

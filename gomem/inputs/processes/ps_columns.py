@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.resemblance import ASK_CAPTURE, Resemblance
 from gomem.text import Bytes, Count, Share, Text, joined, text
 from gomem.units import KIB
 
@@ -24,7 +24,6 @@ _SIZES = {
 _ASK_RSS = (
     "RSS is missing: ps -o pid=,rss= -C NAME prints it; gomem capture PID -o DIR says what is in it"
 )
-_ASK = "gomem capture PID -o DIR says what is in it"
 
 
 def columns_of_ps(head: bytes, _: str) -> Resemblance | None:
@@ -43,7 +42,7 @@ def columns_of_ps(head: bytes, _: str) -> Resemblance | None:
         return None
     what = text("{} of ps -o {}: {}", Count(len(rows), "row"), ",".join(names), joined("; ", said))
     has_rss = any(name.startswith("rs") for name in names)
-    return Resemblance(what, _ASK if has_rss else _ASK_RSS, is_evidence=True)
+    return Resemblance(what, ASK_CAPTURE if has_rss else _ASK_RSS, is_evidence=True)
 
 
 def _said(rows: list[list[bytes]], column: int, name: str) -> Text:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.resemblance import ASK_CAPTURE, Resemblance
 from gomem.inputs.text_lines import decoded
 from gomem.text import Bytes, Count, Text, joined, text
 
@@ -22,7 +22,6 @@ _GAUGE = re.compile(
     re.MULTILINE,
 )
 _ORDER = ("rss", "cache", "usage", "max_usage", "swap", "allocated")
-_ASK = "gomem capture PID -o DIR says what is in it"
 
 
 def gauges_of_memory(head: bytes, _: str) -> Resemblance | None:
@@ -40,5 +39,5 @@ def gauges_of_memory(head: bytes, _: str) -> Resemblance | None:
     more = text(", and {}", Count(len(tasks) - 1, "other task")) * (len(tasks) > 1)
     prefix = Text("gauges of a container's memory, from a metrics sink")
     return Resemblance(
-        text("{}{}{}: {}", prefix, of, more, joined(", ", said)), _ASK, is_evidence=True
+        text("{}{}{}: {}", prefix, of, more, joined(", ", said)), ASK_CAPTURE, is_evidence=True
     )

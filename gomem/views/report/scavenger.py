@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -36,7 +37,6 @@ OVER_TIME = (
     "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the bottom "
     "is a scavenger line of the log, at the time of the GC before the line."
 )
-APPLIES = {"yes": "yes", "not yet": "not yet", "no": "no", "unknown": "unknown"}
 
 
 EPISODE = (
@@ -157,7 +157,7 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     rule = noted("rule", lambda goal: (goal.formula, goal.note))
     columns = (
         rule,
-        words("applies here", lambda goal: APPLIES[goal.applies]),
+        words("applies here", attrgetter("applies")),
         size("target for retained heap", answer.target_bytes),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
