@@ -279,7 +279,8 @@ def _said(row: Signature, case: Case, own: Counter[str]) -> MissingCall:
     function = next((name for name, _ in own.most_common() if name), "")
     called = pattern_of(row.frames) if row.frames else ""
     callers = case.facts.callers.calling(called, (GOROUTINE,)) if called else ()
-    places = (caller for caller in callers if caller.function == function)
+    either = (*callers, *case.facts.callers.waiting)
+    places = (caller for caller in either if caller.function == function)
     place = next(places, None)
     return _missing(row, case, function, *((place.file, place.line) if place else ()))
 

@@ -161,7 +161,10 @@ class Callers:
                 if kind in SINCE_START:
                     return
             elif kind == GOROUTINE and len(moment.goroutines):
-                yield Stacks.of_text(moment.goroutines, called), moment.paths.get(kind, kind)
+                path = moment.paths.get(kind, kind)
+                at = moment.goroutine_positions
+                positions = at[at["artefact"] == path]
+                yield Stacks.of_text(moment.goroutines, called, positions), path
 
 
 def _shares(

@@ -167,7 +167,8 @@ KINDS = (
     Kind(
         "goroutines", "goroutine stacks in text (debug=2)", _content(looks_like_dump),
         "goroutines.table.read_goroutines",
-        frames=("goroutines", "damage"), fills={"goroutine_stacks": "goroutines"},
+        frames=("goroutines", "positions", "damage"),
+        fills={"goroutine_stacks": "goroutines", "goroutine_positions": "positions"},
         words=("crash", "debug", "dump", "panic", "sigquit", "stacks"),
     ),
     Kind(

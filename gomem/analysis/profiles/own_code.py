@@ -20,10 +20,11 @@ import pandas as pd
 
 from gomem.analysis.profiles.changes import compare_sites, is_exact, measured, unseen_high
 from gomem.analysis.profiles.sizes import sample_sizes
+from gomem.inputs.goroutines.positions import POSITIONS
 from gomem.inputs.pprof.calls.filters import matches
 from gomem.inputs.pprof.calls.names import can_be_called, can_be_mended, of_others
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
-from gomem.inputs.schema import Column, build
+from gomem.inputs.schema import Column, build, empty
 from gomem.text import File, Function
 
 if TYPE_CHECKING:
@@ -82,10 +83,13 @@ class Stacks:
         return cls(part.stacks, part.values(sample_type), of_others(names, files))
 
     @classmethod
-    def of_text(cls, goroutines: pd.DataFrame, called: str = "") -> Stacks:
+    def of_text(
+        cls, goroutines: pd.DataFrame, called: str = "", positions: pd.DataFrame | None = None
+    ) -> Stacks:
         """Extract the stacks of goroutines in text, as in `capture.moment.GOROUTINES`.
 
-        A text has no files for frames.
+        A function is at the position at which most goroutines have it; `positions` are those of the
+        same text (`inputs.goroutines.positions.POSITIONS`).
         """
         stacks = goroutines["stack"].astype("str")
         kept = matches([stack.replace(";", "\n") for stack in stacks], f"(?m){called}")
@@ -93,8 +97,15 @@ class Stacks:
             kept &= ~matches([*stacks], TAKES_PROFILES.replace("^", "(^|;)"))
         frames = stacks[kept].reset_index(drop=True).str.split(";").explode().to_frame("function")
         frames = frames.rename_axis("sample").reset_index()
-        frames = frames.assign(depth=frames.groupby("sample").cumcount(), file="", line=pd.NA)
-        return cls(frames, goroutines["goroutines"].to_numpy(np.int64)[kept])
+        at = empty(POSITIONS) if positions is None else positions.drop_duplicates("function")
+        files, lines = (dict(zip(at["function"], at[name], strict=True)) for name in ("file", "line"))
+        frames = frames.assign(
+            depth=frames.groupby("sample").cumcount(),
+            file=[files.get(name, "") for name in frames["function"]],
+            line=[lines.get(name, pd.NA) for name in frames["function"]],
+        )
+        others = of_others([*files], [*files.values()])
+        return cls(frames, goroutines["goroutines"].to_numpy(np.int64)[kept], others)
 
     def which(self, judge: Callable[[str], bool]) -> pd.Series:
         """Return the mask of frames whose function name passes a test."""

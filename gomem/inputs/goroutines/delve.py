@@ -20,14 +20,21 @@ from dataclasses import dataclass, field
 
 from gomem.errors import Damage, FormatError
 from gomem.inputs.goroutines.leak_tests import with_headers
-from gomem.inputs.goroutines.parse import Waiting, looks_like_goroutines, parse_goroutines
+from gomem.inputs.goroutines.parse import (
+    Dumped,
+    PlacedStack,
+    Waiting,
+    looks_like_goroutines,
+    parse_goroutines,
+)
 
 _LISTED = re.compile(
     r"[ \t]*+\*?[ \t]*+Goroutine [0-9]{1,19} - (?P<where>User|Runtime|Start|Go): "
-    r".*?:[0-9]+ (?P<name>\S+)(?: \(0x[0-9a-f]+\))?(?P<thread> \(thread [0-9]+\))?"
+    r"(?P<place>.*?:[0-9]+) (?P<name>\S+)(?: \(0x[0-9a-f]+\))?(?P<thread> \(thread [0-9]+\))?"
     r"(?: \[(?P<state>[^\]]*?)(?: [0-9]+)?\])?\s*"
 )
 _FRAME = re.compile(r"\s+[0-9]+ +0x[0-9a-f]+ in (\S+)\s*")
+_AT = re.compile(r"\s+at (.*:[0-9]+)\s*")
 _COUNT = re.compile(r"\[([0-9]{1,18}) goroutines\]\s*")
 HEAD_LINES = 40
 HEAD_BYTES = 1 << 14
@@ -41,7 +48,15 @@ class _Listed:
     state: str
     functions: list[str]  # the function in its line; empty if that line names its creator
     created_by: str
+    place: bytes  # the position of that function
     frames: list[str] = field(default_factory=list)  # its stack, from the lines below
+    places: list[bytes] = field(default_factory=list)  # their positions
+
+    def placed(self) -> PlacedStack:
+        """Return its stack with positions."""
+        if self.frames:
+            return tuple(self.frames), tuple(self.places)
+        return tuple(self.functions), (self.place,) * len(self.functions)
 
     def waiting(self) -> Waiting:
         stack = tuple(self.frames or self.functions)
@@ -53,7 +68,7 @@ def looks_like_dump(data: bytes) -> bool:
     return looks_like_goroutines(with_headers(data[: 1 << 16])) or _is_of_delve(data)
 
 
-def parse_dump(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
+def parse_dump(data: bytes, *, source: str) -> tuple[Dumped, list[Damage]]:
     """Count the goroutines of either format; see `parse_goroutines`."""
     if _is_of_delve(data):
         return _parse_list(data, source=source)
@@ -66,7 +81,7 @@ def _is_of_delve(data: bytes) -> bool:
     return any(map(_LISTED.fullmatch, lines))
 
 
-def _parse_list(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
+def _parse_list(data: bytes, *, source: str) -> tuple[Dumped, list[Damage]]:
     """Count the goroutines of a listing; it is damage if there are fewer than it says."""
     found: list[_Listed] = []
     said = 0
@@ -75,13 +90,16 @@ def _parse_list(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Dam
             state = listed["state"] or (RUNNING if listed["thread"] else "")
             is_start = listed["where"] == "Go"
             named = ([], listed["name"]) if is_start else ([listed["name"]], "")
-            found.append(_Listed(state, *named))
+            found.append(_Listed(state, *named, listed["place"].encode()))
         elif found and (frame := _FRAME.fullmatch(line)):
             found[-1].frames.append(frame[1])
+        elif found and (at := _AT.fullmatch(line)):
+            found[-1].places.append(at[1].encode())
         elif count := _COUNT.fullmatch(line):
             said = max(said, int(count[1]))
     if not found:
         raise FormatError(source, "", "no goroutine in it; wanted what Delve lists")
     what = f"an excerpt: it has {len(found)} goroutines, and says that there are {said}"
     damage = [Damage(source, "", what)] if said > len(found) else []
-    return Counter(goroutine.waiting() for goroutine in found), damage
+    alike = Counter(goroutine.waiting() for goroutine in found)
+    return Dumped(alike, Counter(goroutine.placed() for goroutine in found)), damage

@@ -138,6 +138,19 @@ def finalizer_of(stack: Sequence[str]) -> str:
     return called[-1] if called else ""
 
 
+# Functions of a stack and their source positions, innermost first; empty where unknown. The
+# positions can be fewer.
+PlacedStack = tuple[tuple[str, ...], tuple[bytes, ...]]
+
+
+@dataclass(frozen=True)
+class Dumped:
+    """The goroutines of a dump."""
+
+    goroutines: Counter[Waiting]  # those that are identical counted together
+    placed: Counter[PlacedStack]  # the same goroutines, by their stacks with positions
+
+
 @dataclass
 class _Goroutine:
     """A goroutine during parsing."""
@@ -146,6 +159,7 @@ class _Goroutine:
     state: str
     line: int
     stack: list[str] = field(default_factory=list)
+    positions: list[bytes] = field(default_factory=list)  # of the functions; empty where unknown
     elided: int = 0
     created_by: str = ""
     complete: bool = True  # whether each function is followed by its source position
@@ -164,6 +178,14 @@ class _Goroutine:
         return bool(_BEGUN.fullmatch(self.stack[-1])) and not (
             is_parked and self.stack[-1] not in BEGINNINGS
         )
+
+    def is_at(self, place: bytes) -> None:
+        """Add the source position of the innermost function that has none yet."""
+        self.complete = True
+        if not self.created_by and self.stack:
+            missing = len(self.stack) - len(self.positions)
+            if missing > 0:
+                self.positions += [b""] * (missing - 1) + [place.partition(b" +0x")[0]]
 
     def waiting(self) -> Waiting:
         parts = [part.strip() for part in self.state.split(",")]
@@ -186,7 +208,7 @@ def looks_like_goroutines(data: bytes) -> bool:
     return begin is not None and NO_DUMP not in begin[0]
 
 
-def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
+def parse_goroutines(data: bytes, *, source: str) -> tuple[Dumped, list[Damage]]:
     """Count the goroutines of a dump, in its order; goroutines that are identical count together.
 
     Other text, such as a crash message or the registers after it, is skipped; a cut end is damage.
@@ -197,6 +219,7 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], lis
     for number, line in enumerate(lines, start=1):
         if line[:1] == b"\t" and _PLACE.fullmatch(line, 1):  # half of the lines of most dumps
             if dump.current is not None:
+                (dump.current.ancestors or dump.current).is_at(line[1:])
                 dump.current.complete = True
             else:
                 dump.take(line, number)
@@ -216,7 +239,7 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], lis
         damage = [each for each in damage if each.where != f"line {len(lines)}"]
         what = "ends within a goroutine: it is cut, and goroutines may be missing"
         damage.append(Damage(source, f"line {last.line}", what))
-    return dump.found, damage
+    return Dumped(dump.found, dump.placed), damage
 
 
 @dataclass
@@ -225,6 +248,7 @@ class _Dump:
 
     source: str
     found: Counter[Waiting] = field(default_factory=Counter)
+    placed: Counter[PlacedStack] = field(default_factory=Counter)
     damage: list[Damage] = field(default_factory=list)
     current: _Goroutine | None = None  # the goroutine that the next line can belong to
     last: _Goroutine | None = None
@@ -248,7 +272,9 @@ class _Dump:
         if self.current is not None and self.current.number != SYSTEM_STACK:
             if not is_whole and not self.current.is_begun:
                 self.current.elided = -1
-            self.found[self.current.waiting()] += self.current.count
+            waiting, positions = self.current.waiting(), tuple(self.current.positions)
+            self.found[waiting] += self.current.count
+            self.placed[waiting.stack, positions] += self.current.count
         self.current = None
 
     def gap(self, *, is_whole: bool) -> None:
@@ -349,7 +375,7 @@ def _take(line: bytes, goroutine: _Goroutine, names: dict[bytes, str]) -> bool:
         line = line[indentation.end() :]
     line, goroutine.open_call = goroutine.open_call + line, b""
     if line[-1:] != b")" and (_PLACE if indentation else _FILE_LINE).fullmatch(line):
-        goroutine.complete = True
+        goroutine.is_at(line)
     elif created := _CREATED.fullmatch(line):
         goroutine.created_by = created[1].decode("utf-8", "backslashreplace")
         goroutine.old = created[2] is None

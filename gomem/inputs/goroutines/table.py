@@ -9,6 +9,7 @@ from gomem.inputs.goroutines.crash import crash_of
 from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
 from gomem.inputs.goroutines.leak_tests import test_that_lists
 from gomem.inputs.goroutines.parse import SECONDS, headless_stack, highest_number
+from gomem.inputs.goroutines.positions import positions_table
 from gomem.inputs.pprof.calls.names import of_the_runtime, release_in_path
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.text_lines import decoded
@@ -58,9 +59,14 @@ GOROUTINES = (
 
 @dataclass(frozen=True)
 class Goroutines(Frames):
-    """The goroutines of a dump: `goroutines`, a row for identical ones; see `GOROUTINES`."""
+    """The goroutines of a dump.
+
+    `goroutines` has a row for identical ones, see `GOROUTINES`; `positions` has a row for each
+    function at a source position.
+    """
 
     goroutines: pd.DataFrame
+    positions: pd.DataFrame  # where their functions are in the source; see `POSITIONS`
     crash: Crash | None = None  # why the program crashed, if the text says so
     # The highest goroutine number, about the number ever started; None if there is none.
     highest: int | None = None
@@ -100,7 +106,8 @@ def read_goroutines(source: Source) -> Goroutines:
     found, damaged, plain = read_plain(source, looks_like_dump, parse_dump)
     head = plain.data[:HEAD_BYTES]
     return Goroutines(
-        goroutines_table(found),
+        goroutines_table(found.goroutines),
+        positions_table(found.placed),
         crash=crash_of(head),
         highest=highest_number(plain.data),
         leak_test=test_that_lists(source.data[:HEAD_BYTES]),

@@ -43,6 +43,38 @@ def test_a_dump_of_any_release_counts_what_the_profile_counts(release, name):
     assert COUNTED == profile.total()
 
 
+def test_a_function_is_at_the_lines_of_its_calls_with_as_many_goroutines_as_are_there():
+    """
+    The position of `created by` is not one of the stack; what a call offset is does not count.
+    """
+    other = ONE.replace(b"main.go:26 +0x85", b"main.go:31 +0x9c fp=0xc00006 sp=0xc00005 pc=0x4a1")
+    rows = gomem.read_goroutines(b"\n".join([ONE, other, ONE])).positions
+
+    named = rows[["function", "file", "line", "goroutines"]].itertuples(index=False, name=None)
+    assert [
+        ("main.(*client).deliver", "/app/main.go", 26, 2),
+        ("main.(*client).deliver", "/app/main.go", 31, 1),
+    ] == [*named]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_dump_of_any_release_has_the_lines_of_the_profile(release):
+    """
+    Of every function of the program that waits; the two that run go on in between.
+    """
+    rows = gomem.read_goroutines(text_of(release, "goroutine-2")).positions
+    stacks = gomem.read_pprof(DOORS / release / "goroutine.pb.gz").stacks
+
+    of_dump, of_profile = (
+        {*frame[["function", "line"]].itertuples(index=False, name=None)}
+        for frame in (rows, stacks)
+    )
+    running = {"main.main", "main.spins"}
+    waiting = {at for at in of_profile if at[0].startswith("main.") and at[0] not in running}
+    assert len(waiting) > 5
+    assert waiting <= of_dump
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_dump_says_what_they_wait_for_since_when_and_who_began_them(release):
     """
@@ -137,7 +169,7 @@ def test_a_goroutine_that_the_runtime_began_is_its_own(functions, created, of_th
     """
     found, _ = parse_goroutines(dump_of(*functions, created=created), source="x")
 
-    assert [of_the_runtime] == [one.of_the_runtime for one in found]
+    assert [of_the_runtime] == [one.of_the_runtime for one in found.goroutines]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +249,7 @@ def test_what_is_no_line_of_a_stack_is_damage_before_it_and_passed_over_behind_i
 
     found, damage = parse_goroutines(dump, source="x")
 
-    assert [("main.a",), ("main.(*client).deliver",)] == [one.stack for one in found]
+    assert [("main.a",), ("main.(*client).deliver",)] == [one.stack for one in found.goroutines]
     assert [("line 2", "?")] == [(one.where, one.text) for one in damage]
 
 
