@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES
+from gomem.causes.evidence import rise_evidence
 from gomem.causes.finding import Evidence, placed
 from gomem.causes.scores import bounded_log, scores
 from gomem.causes.sites import part_words
+from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Function, Text, text
 
@@ -188,6 +190,15 @@ def where_evidence(case: Case, frame: pd.DataFrame | None, path: str) -> list[Ev
         Evidence(path, field, there, "count"),
         *_waits(frame[frame["function"] == function], path),
     ]
+
+
+def open_files_evidence(case: Case) -> tuple[Evidence, ...]:
+    """Return the open files if their number rises steadily too: a socket is one."""
+    files = case.facts.open_files
+    if files is None or files.grown <= 0 or files.linear_share < case.thresholds.linear_share:
+        return ()
+    pages = [m.path(METRICS_PAGE) for m in case.facts.moments if m.open_files is not None]
+    return rise_evidence(pages[-1], "open files", files, "count")
 
 
 def _placed(case: Case, function: str, path: str) -> Text:

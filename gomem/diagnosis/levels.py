@@ -33,7 +33,6 @@ BOTH_SIDES = {
 }
 IN_USE = "inuse_space"
 LIVE = {"live_heap", "heap_objects"}  # preferred to the in-use value of a profile
-OPEN_FILES = "process_open_fds"
 P99 = 0.99
 
 
@@ -63,7 +62,7 @@ def level_rows(diagnosis: Diagnosis) -> list[tuple[Any, ...]]:
 
 def _of_moment(moment: MomentFacts) -> Iterator[tuple[str, Any]]:
     yield "threads", moment.threads
-    yield "open_fds", moment.scraped.get(OPEN_FILES)
+    yield "open_fds", moment.open_files
     yield "live_heap", moment.live_bytes
     yield "rss_bytes", moment.rss_bytes
     stats = moment.memstats

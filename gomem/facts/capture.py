@@ -45,6 +45,7 @@ from gomem.facts.goroutines import (
     growth_of_goroutines,
     leaked_goroutines,
     rise_of_finalizers,
+    rise_of_open_files,
     rise_of_threads,
     running_finalizer,
 )
@@ -302,6 +303,7 @@ class CaptureFacts:
     goroutines = cached_property(growth_of_goroutines)
     leaked_goroutines = cached_property(leaked_goroutines)
     threads = cached_property(rise_of_threads)
+    open_files = cached_property(rise_of_open_files)
     finalizing = cached_property(running_finalizer)
     finalizer_queue = cached_property(rise_of_finalizers)
 

@@ -183,6 +183,16 @@ def rise_of_threads(facts: CaptureFacts) -> Rise | None:
     return level_of("threads", counted).rise
 
 
+def rise_of_open_files(facts: CaptureFacts) -> Rise | None:
+    """Return the number of open files over time, by the pages; None for fewer than two."""
+    counted = [
+        (moment.time, float(moment.open_files))
+        for moment in facts.of_last_process
+        if moment.open_files is not None
+    ]
+    return level_of("open files", counted).rise
+
+
 # Beginnings of the wait reasons that only another goroutine, or the network, can end.
 BLOCKED = ("chan send", "chan receive", "select", "semacquire", "sync.", "IO wait")
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gomem.facts.settings import Environment
 
 GOROUTINES = "/sched/goroutines:goroutines"
+OPEN_FILES = "process_open_fds"
 ON_PAGE = "go_goroutines"
 THREADS, THREADS_ON_PAGE = "/sched/threads/total:threads", "go_threads"
 _MEMSTATS = ("memstats", "heap_text", "metrics", LOGGED)  # kinds of files with MemStats
@@ -179,6 +180,11 @@ class MomentFacts(Answer):
             return self.path("metrics")
         on_page = ON_PAGE in self.scraped or self.logged is None
         return self.path(METRICS_PAGE if on_page else LOGGED)
+
+    @property
+    def open_files(self) -> int | None:
+        """The number of open files, sockets among them, by a metrics page; None without one."""
+        return int(self.scraped[OPEN_FILES]) if OPEN_FILES in self.scraped else None
 
     @property
     def rss_bytes(self) -> int | None:

@@ -23,7 +23,7 @@ from gomem.analysis.memory.skew import (
 from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.scavenger.scavenger import heap_return
 from gomem.facts.known_process import known_process
-from gomem.facts.moment import ON_PAGE, THREADS, THREADS_ON_PAGE, MomentFacts
+from gomem.facts.moment import ON_PAGE, OPEN_FILES, THREADS, THREADS_ON_PAGE, MomentFacts
 from gomem.facts.retention import cycles_of
 from gomem.facts.settings import environment_of
 from gomem.inputs.kinds import METRICS_PAGE
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 GOARCH_WITH_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
 LARGEST_PAGE_BYTES = 64 * KIB
-SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE)
+SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE, OPEN_FILES)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
 RUNTIME_SIDE = ("memstats", "heap_text", "metrics")
 KERNEL_SIDE = ("smaps", "pmap", "smaps_rollup", "status")

@@ -471,3 +471,22 @@ def test_an_excerpt_counts_its_own_stacks_and_shares_and_names_no_starter(tmp_pa
     assert "started by" not in found.title
     assert "in goroutines that run main.(*conn).close.func1" in found.title
     assert [pytest.approx(0.9)] == diagnosis.facts.goroutine_groups["share"].tolist()
+
+
+def test_open_files_that_rise_with_them_are_evidence(tmp_path):
+    """
+    Each of the connections has a socket.
+    """
+    page = (
+        "go_goroutines {}\nprocess_open_fds {}\nprocess_resident_memory_bytes 3e7\n"
+        "go_memstats_heap_alloc_bytes 9e6\n"
+    )
+    for at, (goroutines, files) in enumerate([(571, 293), (1138, 577), (1697, 856), (2273, 1143)]):
+        (tmp_path / f"metrics-01.07.{20 + 9 * at}.txt").write_text(page.format(goroutines, files))
+
+    diagnosis = gomem.diagnose(gomem.load(tmp_path))
+
+    (found,) = (f for f in diagnosis.findings if f.code == "goroutine-leak")
+    said = {(str(one.field), one.value, one.artefact) for one in found.evidence}
+    assert ("open files, first", 293, "metrics-01.07.47.txt") in said
+    assert ("open files, last", 1143, "metrics-01.07.47.txt") in said

@@ -253,7 +253,9 @@ def test_delve_with_stacks_has_them_and_says_what_is_missing():
 
     (stack,) = capture.goroutine_stacks["stack"]
     assert "runtime.gopark;runtime.chansend;main.send" == stack
-    assert ["main.send", 12] in capture.goroutine_positions[["function", "line"]].to_numpy().tolist()
+    assert ["main.send", 12] in capture.goroutine_positions[
+        ["function", "line"]
+    ].to_numpy().tolist()
     assert ["an excerpt: it has 1 goroutines, and says that there are 2"] == [
         str(fault.what) for fault in capture.damaged
     ]

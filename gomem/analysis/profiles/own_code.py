@@ -98,7 +98,9 @@ class Stacks:
         frames = stacks[kept].reset_index(drop=True).str.split(";").explode().to_frame("function")
         frames = frames.rename_axis("sample").reset_index()
         at = empty(POSITIONS) if positions is None else positions.drop_duplicates("function")
-        files, lines = (dict(zip(at["function"], at[name], strict=True)) for name in ("file", "line"))
+        files, lines = (
+            dict(zip(at["function"], at[name], strict=True)) for name in ("file", "line")
+        )
         frames = frames.assign(
             depth=frames.groupby("sample").cumcount(),
             file=[files.get(name, "") for name in frames["function"]],
