@@ -66,9 +66,14 @@ def every(interval_seconds: float | None) -> Text:
     return text("every {}", Seconds(interval_seconds))
 
 
-def counted_cost(counters: CollectorCounters) -> Text:
-    """Return the cost of GC by the process's own counters, as a clause."""
-    share = Share(counters.cpu_fraction)
+def counted_cost(case: Case, counters: CollectorCounters) -> Text:
+    """Return the cost of GC, as a clause: by a CPU profile, else by the process's own counters.
+
+    Counters take the GC's share of all CPUs that the program may use; a profile, of the CPU used.
+    """
+    taken, share = costly_cpu_profile(case), Share(counters.cpu_fraction)
+    if taken is not None and counters.none_since is None:
+        return text("the GC takes {} of the CPU that the program uses", Share(taken.fraction))
     if counters.none_since is not None:
         since = MomentName(counters.none_since.moment)
         return text(
@@ -87,9 +92,9 @@ def counted_pace(counters: CollectorCounters) -> Text:
     return text(", with a cycle {} on average", every(interval))
 
 
-def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
-    """Return the counters that support a finding without a log."""
-    last = counters.last
+def counted_evidence(case: Case, counters: CollectorCounters) -> tuple[Evidence, ...]:
+    """Return the counters that support a finding without a log, and the CPU profile."""
+    last, taken = counters.last, costly_cpu_profile(case)
     since = "" if counters.since_start else ", from the first snapshot to the last"
     cycles = {f"NumGC{since}": counters.cycles, f"NumForcedGC{since}": counters.forced}
     paused = {f"PauseTotalNs{since}": counters.paused_seconds}
@@ -101,6 +106,7 @@ def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
         ),
         *known(counters.cpu_path, "fraction", {counters.cpu_field: counters.cpu_fraction}),
         *limiter_evidence(counters),
+        *(() if taken is None else cpu_profile_evidence(taken)),
     )
 
 

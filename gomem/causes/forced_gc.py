@@ -48,7 +48,7 @@ def find(case: Case) -> list[Finding]:
     over = Text() if since is None else text("; none since {}", MomentName(since.moment))
     costs = Text() if cpu is None else text(", about {} of the CPU", Share(cpu))
     words = _forced(counters.forced, counters.cycles) + costs + over
-    return [_finding(case, words, cpu, counted_evidence(counters), is_over=bool(over))]
+    return [_finding(case, words, cpu, counted_evidence(case, counters), is_over=bool(over))]
 
 
 def _by_cpu_profile(case: Case) -> list[Finding]:

@@ -178,6 +178,7 @@ def _by_counters(case: Case) -> list[Finding]:
     if not (is_paced and is_dear and counters.cycles >= limits.enough_cycles):
         return []
     sites, is_over = allocating_sites(case), counters.none_since is not None
+    cost = counted_cost(case, counters)
     # A share since the start includes pauses, which could explain it entirely.
     marking = counters.least_marking_fraction
     by_stops = marking is not None and marking * paced < least
@@ -188,9 +189,9 @@ def _by_counters(case: Case) -> list[Finding]:
     return [
         CAUSE.finding(
             Severity.INFO if is_over or by_stops else Severity.WARNING,
-            counted_cost(counters).capitalised() + counted_pace(counters) + _mostly(sites, case),
+            cost.capitalised() + counted_pace(counters) + _mostly(sites, case),
             cpu_fraction=counters.cpu_fraction * paced,
-            evidence=(*counted_evidence(counters), *_site_evidence(sites, case)),
+            evidence=(*counted_evidence(case, counters), *_site_evidence(sites, case)),
             next_step=_next_step(sites, room, case, counters.live_bytes),
             sites=sites,
             missing_call=of_garbage(case, sites),

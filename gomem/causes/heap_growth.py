@@ -33,7 +33,7 @@ from gomem.causes.sites import (
     site_evidence,
     whole_evidence,
 )
-from gomem.text import Bytes, Command, Count, Function, Rate, Text, text
+from gomem.text import Bytes, Command, Count, Function, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
@@ -94,7 +94,7 @@ CAUSE = Cause(
     code=CODE,
     mechanism="A collection marks what is reachable; GOGC only decides how much garbage can "
     "accumulate on top of the live heap. So the marked (live) heap is what the program still "
-    "references. The live heap grew until the capture ended: either the program never drops the "
+    "references. The live heap grew to its last reading: either the program never drops the "
     "references, or a cache is still filling.",
     remedy=NAME_IT,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
@@ -136,7 +136,19 @@ _GOROUTINE_MECHANISM = (
 
 
 def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
-    return sentences(text("{}{}", CAUSE.mechanism, _burst(live)), aging_words(case, sites))
+    said = text("{}{}{}", CAUSE.mechanism, _burst(live), _unseen(live))
+    return sentences(said, aging_words(case, sites))
+
+
+def _unseen(live: LiveHeap) -> Text:
+    """Say how long before the end the last reading is, if readings are closer than that."""
+    level = live.level
+    if level.watched is None or live.burst_at_end is not None:
+        return Text()
+    late = level.watched[1] - float(level.seconds[-1])
+    said = " That reading is of a GC {} before the capture ended; what came since is unknown."
+    is_far = late > level.span_seconds / max(1, len(level) - 1)
+    return text(said, Seconds(late)) if is_far else Text()
 
 
 def _burst(live: LiveHeap) -> Text:

@@ -58,7 +58,7 @@ def find(case: Case) -> list[Finding]:
         *known(path, "fraction", {_IN_STOPS: stops.share}),
         *known(path, "s", {"longest PauseNs": stops.stopped.max}),
         *known(path, "", {"GC number of the longest PauseNs": remembered.longest_number}),
-        *counted_evidence(counters),
+        *counted_evidence(case, counters),
     )
     return [_finding(stops, evidence, cycles=counters.cycles)]
 
@@ -229,7 +229,7 @@ def _by_counters(case: Case) -> list[Finding]:
                 in_all,
             ),
             cpu_fraction=share,
-            evidence=counted_evidence(counters),
+            evidence=counted_evidence(case, counters),
             confidence="possible",
         )
     ]

@@ -156,13 +156,13 @@ def _by_counters(case: Case) -> list[Finding]:
         "GOMEMLIMIT is too tight: {} live under a limit of {}; {}",
         Bytes(goal.live_bytes),
         Bytes(goal.limit_bytes),
-        counted_cost(counters),
+        counted_cost(case, counters),
     )
     evidence = (
         *known(moment.path("metrics"), "B", {GOMEMLIMIT: goal.limit_bytes}),
         *known(moment.path("memstats"), "B", {"NextGC": goal.goal_bytes}),
         *known(moment.path("metrics"), "B", {LIVE: goal.live_bytes}),
-        *counted_evidence(counters),
+        *counted_evidence(case, counters),
     )
     return [
         CAUSE.finding(
@@ -189,7 +189,7 @@ def _by_room(case: Case) -> list[Finding]:
         return []
     goal, live, cpu = counters.goal_bytes or 0, counters.live_bytes or 0.0, counters.cpu_fraction
     is_limited, last = counters.limiter_cycle is not None, counters.last
-    cost = Text() if cpu is None else text("; {}", counted_cost(counters))
+    cost = Text() if cpu is None else text("; {}", counted_cost(case, counters))
     title = text(
         "The heap has hardly any headroom, as under a memory limit: {} above {} of live heap{}",
         Bytes(max(0, round(goal - live))),
@@ -202,7 +202,7 @@ def _by_room(case: Case) -> list[Finding]:
     }
     evidence = (
         *known(last.path, "B", sizes),
-        *counted_evidence(counters),
+        *counted_evidence(case, counters),
     )
     return [
         CAUSE.finding(

@@ -1,11 +1,14 @@
 """What MemStats and runtime/metrics say of the collector, where there is no log."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
 from gomem.analysis.collector.counters import LIMITER
 from gomem.causes import forced_gc, gc_pressure, long_pauses, memory_limit_thrash
 from gomem.causes.thresholds import Thresholds
+from gomem.facts.callers import CollectorCpu
 from gomem.facts.moment import GOGC, GOMEMLIMIT, LIVE, MomentFacts
 from gomem.releases import GoRelease, GoVersion
 from gomem.text import Share
@@ -115,6 +118,22 @@ def test_forced_ones_are_a_warning_by_what_they_cost():
 
 def test_nobody_counted_the_forced_ones():
     assert [] == found(share=0.04, forced=pd.NA)
+
+
+def test_a_cpu_profile_says_what_the_collector_takes_of_the_cpu_that_is_used():
+    """
+    The counters take its share of all CPUs; a profile of the CPU that the program uses.
+    """
+    case = answers(metrics=LIMITED, share=0.25)
+    taken = CollectorCpu(0.88, 10.9, "cpu.pb.gz")
+    profiled = case_of(
+        case.facts.moments, callers=SimpleNamespace(collector_cpu=taken, collecting=())
+    )
+
+    (without,), (found,) = (memory_limit_thrash.find(one) for one in (case, profiled))
+    assert without.title.endswith("; the GC has taken 25 % of the CPU since the start")
+    assert found.title.endswith("; the GC takes 88 % of the CPU that the program uses")
+    assert ("share of the GC", 0.88) in {(str(one.field), one.value) for one in found.evidence}
 
 
 def test_a_goal_below_what_gogc_makes_is_the_limits():
