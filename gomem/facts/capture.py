@@ -44,6 +44,7 @@ from gomem.facts.goroutines import (
     counts_of_goroutines,
     growth_of_goroutines,
     leaked_goroutines,
+    level_of,
     rise_of_finalizers,
     rise_of_open_files,
     rise_of_threads,
@@ -327,6 +328,12 @@ class CaptureFacts:
         }
         known = {name: int(total) for name, total in totals.items() if pd.notna(total)}
         return known if list(known.values()) == sorted(known.values()) else {}
+
+    @cached_property
+    def rss_level(self) -> Level:
+        """RSS over time, by position if a time is unknown."""
+        known = [m for m in self.of_last_process if m.rss_bytes is not None]
+        return level_of("rss", [(moment.time, float(moment.rss_bytes or 0)) for moment in known])
 
     @cached_property
     def arenas_level(self) -> Level | None:
