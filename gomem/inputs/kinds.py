@@ -194,7 +194,7 @@ KINDS = (
         _content(looks_like_processes), "processes.table.read_processes",
         frames=("processes", "cgroup", "damage"),
         fills={"processes": "processes", "cgroup": "cgroup"},
-        words=("dmesg", "docker", "kubectl", "oom", "podman", "ps", "rss", "top"),
+        words=("aux", "dmesg", "docker", "kubectl", "oom", "podman", "ps", "rss", "top"),
     ),
     Kind(
         "gobench", "go test -bench output", _content(looks_like_gobench),

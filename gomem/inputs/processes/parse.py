@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.markdown import FENCE
-from gomem.inputs.processes.dates import is_date, time_of
+from gomem.inputs.processes.dates import is_date, time_of, time_of_day
 from gomem.inputs.processes.docker_json import rows_of_json
 from gomem.inputs.processes.headless import FULL_NAMES, HEADLESS, MASKED
 from gomem.inputs.processes.metrics_api import rows_of_metrics_api
@@ -167,7 +167,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     form = asked = None
     wanted = ""
     reading, seen = -1, set[tuple[int | None, str]]()
-    for number, line, at in _lines(data):
+    for number, line, at, of_day in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
             wanted = "the columns of its header"
@@ -188,24 +188,31 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             if any(who) and who in seen:
                 reading, seen = reading + 1, set()
             seen.add(who)
-            rows.append(replace(row, reading=reading, line=number, time=at))
+            dated = replace(row, time=at, time_of_day=of_day)
+            rows.append(replace(dated, reading=reading, line=number))
         elif form is not None and not (rows and (_is_beside(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(_with_whole_name(rows)), damage
 
 
-def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
-    """Yield lines with their number and the last time above; not top's head, dates, errors."""
-    at = None
+def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None, str]]:
+    """Yield lines with their number and the last time above; not top's head, dates, errors.
+
+    The last part is the time of day if the time has no date, else empty.
+    """
+    at, of_day = None, ""
     for number, raw in enumerate(data.split(b"\n"), start=1):
         line = _bare(raw)
         if is_date(line):
             at = time_of(line)
+            of_day = time_of_day(line) if at is None else ""
+        elif line.startswith(b"top - "):
+            at, of_day = None, time_of_day(line)
         elif b"LIMIT" in line and (glued := GLUED.fullmatch(line)):
-            yield from ((number, part, at) for part in glued.groups())
+            yield from ((number, part, at, of_day) for part in glued.groups())
         elif not (TOP_HEAD.fullmatch(line) or SHELL_SAYS.fullmatch(line)):
-            yield number, line, at
+            yield number, line, at, of_day
 
 
 def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:

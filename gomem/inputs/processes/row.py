@@ -76,6 +76,7 @@ class ProcessRow:
     # What ran out of memory when the OOM killer killed it: `cgroup` or `machine`; empty if alive.
     killed_in: str = ""
     time: datetime | None = None
+    time_of_day: str = ""  # of the reading, if only that is known
     reading: int = 0
     line: int = 0
 

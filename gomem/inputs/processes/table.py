@@ -53,6 +53,7 @@ PROCESSES = (
         Words,
     ),
     Column("line", "int64", "", "Line in the file, from 1."),
+    Column("time_of_day", "str", "", "When, if a line says that without a date.", Words),
 )
 
 
@@ -68,6 +69,11 @@ class Processes(Frames):
         """When the last reading was printed; None if unknown."""
         known = self.processes["printed_at"].dropna()
         return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
+
+    @property
+    def time_of_day(self) -> str:
+        """When the last reading was printed, as `07:13:48`, if only that is known; else empty."""
+        return "" if self.processes.empty else str(self.processes["time_of_day"].iloc[-1])
 
     @property
     def dumps(self) -> Iterator[Processes]:
@@ -87,7 +93,7 @@ def _row(row: ProcessRow) -> tuple[object, ...]:
     )
     parts = (row.mapped_bytes, row.shared_bytes, row.anon_bytes, row.file_bytes, row.shmem_bytes)
     who = (row.reading, row.time, row.tool, row.name, row.pid)
-    rest = (row.swap_bytes, row.limit_bytes, row.threads, row.killed_in, row.line)
+    rest = (row.swap_bytes, row.limit_bytes, row.threads, row.killed_in, row.line, row.time_of_day)
     return (*who, rss, used, step, *parts, *rest)
 
 
