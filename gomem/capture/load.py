@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from gomem.capture.capture import Capture
 from gomem.capture.clock import time_of
 from gomem.capture.cut_mappings import cut_mappings
+from gomem.capture.loops import loop_parts
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.other_processes import PROCESSES, of_listed_process
@@ -157,6 +158,8 @@ def _open_all(
         if entry.path in named:
             parts = pasted_parts(source)
             gathering.prose.add(source)
+        if not parts and kind_of(source.data, source.name) is None:
+            parts = loop_parts(source)
         sources += parts or [source]
     return sources
 
