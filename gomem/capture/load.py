@@ -107,7 +107,7 @@ def _load(
         raise CaptureError(_nothing_readable(named[0], gathering))
     gathering.artefacts = dated(gathering.artefacts)
     left, timed = taken_apart([] if manifest.files else gathering.artefacts)
-    left = left or gathering.artefacts
+    left = left if timed else gathering.artefacts
     gathering.artefacts, other_runs = _of_one_process(with_undated_series(left))
     present = {artefact.source.name for artefact in gathering.artefacts}
     present |= {source.name for source in gathering.passed_over}
@@ -158,9 +158,7 @@ def _open_all(
         if entry.path in named:
             parts = pasted_parts(source)
             gathering.prose.add(source)
-        if not parts and kind_of(source.data, source.name) is None:
-            parts = loop_parts(source)
-        sources += parts or [source]
+        sources += parts or loop_parts(source) or [source]
     return sources
 
 

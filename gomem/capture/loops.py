@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
 from gomem.inputs.processes.dates import is_date, time_of, time_of_day
 from gomem.sources.artefact import Source
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 HEAD_LINES = 400  # within which the second reading of a file in text begins
 MAX_READINGS = 10_000
+# Kinds that a loop prints without anything in between: their readers would take the first.
+BARE = frozenset({"status", "smaps_rollup", "statm"})
 _AROUND_A_TIME = b"=-#*+<>[] \t\r"
 _NUMBERS = re.compile(rb"[0-9a-f]*[0-9][0-9a-f]*")
 # A line of status has a tab after its colon; smaps has blanks.
@@ -43,13 +46,16 @@ class LoopPart(Source):
     def placed(self, damage: Damage) -> Damage:
         """Return damage of the part with its location in the file."""
         word, _, number = damage.where.partition(" ")
-        if word != "line" or not number.isdecimal():
+        if word != "line" or not is_digits(number):
             return damage
         return replace(damage, where=f"line {int(number) + self.first_line - 1}")
 
 
 def loop_parts(source: Source) -> list[Source]:
     """Take the output of a loop apart; empty if it is something else."""
+    kind = kind_of(source.data, source.name)
+    if kind is not None and kind.name not in BARE:
+        return []
     lines = source.data.split(b"\n")
     starts = _starts(lines)
     if len(starts) < 2 or len(starts) > MAX_READINGS:

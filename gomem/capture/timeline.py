@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 from gomem.capture.clock import time_in_name
+from gomem.capture.loops import LoopPart
 from gomem.capture.manifest import ONLY_MOMENT
 from gomem.capture.place import ONE_SCRIPT, TOP_MOMENT, are_repeated, stem_of
 from gomem.capture.times_of_day import TIME_OF_DAY, dated_times
@@ -81,7 +82,13 @@ def with_stamped(placed: Sequence[Artefact]) -> list[Artefact]:
     groups: dict[str, list[Artefact]] = defaultdict(list)
     for file in placed:
         groups[file.moment].append(file)
-    hosts = {name for name in groups if time_in_name(name) or TIME_OF_DAY.search(name)}
+    hosts = {
+        name
+        for name, group in groups.items()
+        if time_in_name(name)
+        or TIME_OF_DAY.search(name)
+        or all(isinstance(file.source, LoopPart) for file in group)
+    }
     times = {name: at for name, group in groups.items() if (at := _time(group)) is not None}
     renamed: dict[str, str] = {}
     for name in sorted(times.keys() - {""}, key=lambda name: (name in hosts, natural_key(name))):

@@ -77,6 +77,7 @@ NO_NAME = '""'  # of a container without a name
 DATE = re.compile(
     rb"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[AP]M )?[A-Z]{2,5} \d{4} +"
 )
+TOP_WITHIN = 16  # bytes, some of a quote mark, at the beginning of top's first line
 TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
@@ -207,8 +208,8 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None, str]]:
         if is_date(line):
             at = time_of(line)
             of_day = time_of_day(line) if at is None else ""
-        elif line.startswith(b"top - "):
-            at, of_day = None, time_of_day(line)
+        elif (begin := line.find(b"top - ", 0, TOP_WITHIN)) >= 0:
+            at, of_day = None, time_of_day(line[begin:])
         elif b"LIMIT" in line and (glued := GLUED.fullmatch(line)):
             yield from ((number, part, at, of_day) for part in glued.groups())
         elif not (TOP_HEAD.fullmatch(line) or SHELL_SAYS.fullmatch(line)):
