@@ -104,7 +104,7 @@ class _Counted:
 def _by_counts(case: Case) -> list[Finding]:
     """Return a finding if RSS keeps what Go had in use before, and has released since."""
     limits, counted = case.thresholds, _counted(case)
-    if len(counted) < 2 or any(_shows_lazy_free(each.moment) for each in counted):
+    if not counted[1:] or any(_shows_lazy_free(each.moment) for each in counted):
         return []
     last, most = counted[-1], float(case.facts.capture.memstats["HeapInuse"].max())
     beyond = min(each.beyond for each in counted[-2:])

@@ -293,7 +293,7 @@ def _scraped(moment: Moment) -> dict[str, float]:
     row = _last(moment.process)
     if row is None:
         return {}
-    return {name: row[name] for name in SCRAPED if not pd.isna(row[name])}
+    return {name: row[name] for name in SCRAPED if name in row and not pd.isna(row[name])}
 
 
 def _heap_row(stats: pd.DataFrame) -> pd.Series | None:
