@@ -215,7 +215,7 @@ KINDS = (
         "runtime_lines", "a log with a program's own memory figures",
         _content(looks_like_runtime_lines), "runtime_lines.table.read_runtime_lines",
         frames=("readings", "stats", "damage"),
-        fills={"memstats": "stats", "logged": "readings"}, words=("log",),
+        fills={"memstats": "stats", "logged": "readings"}, words=("csv", "log"),
     ),
     Kind(
         "escapes", "go build -gcflags=-m output", _content(looks_like_escapes),
