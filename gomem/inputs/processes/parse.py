@@ -87,7 +87,7 @@ SHELL_SAYS = re.compile(
 )
 # The line below a table, and smem's sums below that: numbers of processes and users, and sizes.
 SUMS = re.compile(rb"[-=]{5,}|\d+ +\d+(?: +\d[\d.]*[KMGT]?){2,4}")
-REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
+REMARK = re.compile(rb"(?<!\s)\s++(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
