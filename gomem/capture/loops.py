@@ -32,7 +32,7 @@ BARE = frozenset({"status", "smaps_rollup", "statm"})
 _AROUND_A_TIME = b"=-#*+<>[] \t\r"
 _NUMBERS = re.compile(rb"[0-9a-f]*[0-9][0-9a-f]*")
 # A line of status has a tab after its colon; smaps has blanks.
-_OF_STATUS = re.compile(rb"\w+:\t")
+_STATUS_LINE = re.compile(rb"\w+:\t")
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _pieces(lines: Sequence[bytes], start: int, stop: int) -> Iterator[tuple[int
 
 
 def _is_of_status(line: bytes) -> bool:
-    return _OF_STATUS.match(line) is not None
+    return _STATUS_LINE.match(line) is not None
 
 
 def _is_read(data: bytes, name: str) -> bool:

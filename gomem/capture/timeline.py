@@ -37,7 +37,7 @@ def with_series(placed: Sequence[Artefact], series: Iterable[Series]) -> list[Ar
     for file in placed:
         groups[file.moment].append(file)
     whole = groups.pop("", [])
-    for each in sorted(series, key=lambda one: -len(one.readings)):
+    for each in sorted(series, key=lambda loop: -len(loop.readings)):
         _join(groups, each)
     last = max(groups, key=lambda name: _time(groups[name]) or datetime.min.replace(tzinfo=UTC))
     for name in (ONLY_MOMENT, TOP_MOMENT):

@@ -297,7 +297,7 @@ def _of_rss(case: Case) -> list[Finding]:
                 *(watched_evidence(rss_path(last), rise) if is_timed else ()),
                 *_site_evidence(sites, case),
             ),
-            mechanism=_OF_RSS,
+            mechanism=_RSS_ONLY,
             next_step=NAME_IT,
             confidence="possible",
             sites=sites,
@@ -320,7 +320,7 @@ def _most_of_go(first: MomentFacts, last: MomentFacts) -> int | None:
     return anonymous[1] - anonymous[0]
 
 
-_OF_RSS = (
+_RSS_ONLY = (
     "RSS rises steadily to the end, and a heap profile shows who holds Go's heap. A profile is of "
     "an earlier GC and leaves garbage out, so it shows less than RSS. Only a second profile shows "
     "that the live heap grows."

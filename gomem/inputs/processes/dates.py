@@ -23,12 +23,12 @@ _DATE = re.compile(
 _UNIX = re.compile(rb"1\d{9}")
 
 
-_OF_DAY = re.compile(rb"(?:top - |[^\n]{0,40}?[ T])?(\d{1,2}:\d\d:\d\d)\b")
+_CLOCK = re.compile(rb"(?:top - |[^\n]{0,40}?[ T])?(\d{1,2}:\d\d:\d\d)\b")
 
 
 def time_of_day(line: bytes) -> str:
     """Return the time of day in such a line, or in top's first line, as `07:13:48`; else empty."""
-    found = _OF_DAY.match(line)
+    found = _CLOCK.match(line)
     is_afternoon = line.endswith((b"AM", b"PM"))
     return "" if found is None or is_afternoon else found[1].decode().zfill(8)
 
