@@ -110,7 +110,8 @@ def listed_process(
     times = [kill["printed_at"] for kill in kills if not is_unknown(kill["printed_at"])]
     gone = {kill["pid"] for kill in kills} - {row["pid"]}
     every = [other for other in every if other["pid"] is None or other["pid"] not in gone]
-    known = {(row["pid"], row["name"] if row["pid"] is None else "") for row in every}
+    # of two hosts, containers can have one name
+    known = {(row["pid"], (row["name"], row["line"]) * (row["pid"] is None)) for row in every}
     return Listed(
         row["tool"],
         program,
