@@ -17,6 +17,7 @@ from gomem.analysis.collector import triggers
 from gomem.analysis.collector.counters import CollectorCounters, collector_counters
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
+from gomem.analysis.memory.containers import containers_of
 from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.profiles.lifetimes import OWN
 from gomem.analysis.retention.keepers import NotWhole
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gomem.analysis.collector.steps import Cycles
+    from gomem.analysis.memory.containers import ContainerSizes
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.profiles.lifetimes import Lifetimes
@@ -106,6 +108,11 @@ class CaptureFacts:
     scavenger = cached_property(scavenger_of)
     rss_profile = rss_profile
     rss_tree = rss_tree
+
+    @cached_property
+    def containers(self) -> tuple[ContainerSizes, ...]:
+        """The containers of pasted tables, the largest first."""
+        return containers_of(self.capture.processes)
 
     @cached_property
     def kept(self) -> Kept | None:

@@ -34,7 +34,7 @@ from gomem.inputs.processes.metrics_api import rows_of_metrics_api
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
-from gomem.inputs.unwrap import PROMPT
+from gomem.inputs.unwrap import PROMPT, SHELL_SAYS
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -81,10 +81,7 @@ TOP_WITHIN = 16  # bytes, some of a quote mark, at the beginning of top's first 
 TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
-# What a shell says of a line that somebody pasted into it with its prompt.
-SHELL_SAYS = re.compile(
-    rb"(?:-?(?:ba|da|z|k|a)?sh|fish)(?:: (?:line )?\d+)?: .{0,200}|.{0,100}: command not found"
-)
+AGAIN = re.compile(rb"(?:sudo )?(?:kubectl|oc|docker|podman|crictl|ps|top) .{1,200}")  # a command
 # The line below a table, and smem's sums below that: numbers of processes and users, and sizes.
 SUMS = re.compile(rb"[-=]{5,}|\d+ +\d+(?: +\d[\d.]*[KMGT]?){2,4}")
 REMARK = re.compile(rb"(?<!\s)\s++(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
@@ -191,6 +188,8 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             seen.add(who)
             dated = replace(row, time=at, time_of_day=of_day)
             rows.append(replace(dated, reading=reading, line=number))
+        elif AGAIN.fullmatch(line):
+            form = None
         elif form is not None and not (rows and (_is_beside(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
@@ -378,9 +377,8 @@ def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
     most = None if limit is None or not limit.bytes else limit.bytes
     is_decimal = re.search(rb"\d ?[kMGT]B", found["usage"]) is not None
     printed_by = tool if tool != OLD_DOCKER or is_decimal else DOCKER_STATS
-    return ProcessRow(
-        printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage, limit_bytes=most
-    )
+    row = ProcessRow(printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage)
+    return replace(row, limit_bytes=most, container_id=before[0] if named and before else b"")
 
 
 def _of_crictl(line: bytes) -> ProcessRow | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.units import ADDRESS_SPACE_BYTES, GIB, KIB, MIB, TIB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 TOOLS = frozenset({"grep", "ps", "top", "htop"})  # tools that list themselves
@@ -77,6 +77,7 @@ class ProcessRow:
     killed_in: str = ""
     time: datetime | None = None
     time_of_day: str = ""  # of the reading, if only that is known
+    container_id: bytes = b""  # of docker stats
     reading: int = 0
     line: int = 0
 
@@ -88,6 +89,21 @@ class ProcessTable:
     rows: tuple[ProcessRow, ...]
     # From the OOM killer: the cgroup's numbers by the kernel's names; None means no limit.
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
+
+
+def of_one_reading(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
+    """Join readings of docker stats whose containers have the same names, but all other IDs.
+
+    These are of two hosts, or of containers that were created anew: not one that grew.
+    """
+    if not all(row.container_id for row in rows):
+        return tuple(rows)
+    ids = dict[str, set[bytes]]()
+    for row in rows:
+        ids.setdefault(row.name, set()).add(row.container_id)
+    readings = len({row.reading for row in rows})
+    is_other = readings > 1 and all(len(of_name) == readings for of_name in ids.values())
+    return tuple(replace(row, reading=0) for row in rows) if is_other else tuple(rows)
 
 
 def program_of(command: str) -> str:

@@ -9,6 +9,7 @@ from gomem.inputs.cgroup.table import CGROUP
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER, excludes_all_cache
 from gomem.inputs.processes.oom import OOM
 from gomem.inputs.processes.parse import DOCKER_STATS, looks_like_processes, parse_processes
+from gomem.inputs.processes.row import of_one_reading
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -104,7 +105,7 @@ def read_processes(source: Source) -> Processes:
     Raises FormatError if there is no process.
     """
     table, damaged, text = read_plain(source, looks_like_processes, parse_processes)
-    rows = build_rows(map(_row, table.rows), PROCESSES)
+    rows = build_rows(map(_row, of_one_reading(table.rows)), PROCESSES)
     if excludes_all_cache(source.data):
         rows["tool"] = rows["tool"].replace(DOCKER_STATS, CACHELESS_DOCKER)
     rows["line"] = text.lines(rows["line"].to_numpy())
