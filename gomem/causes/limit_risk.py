@@ -18,8 +18,8 @@ from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, sentences
 from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
-from gomem.causes.live_growth import grows
 from gomem.causes.largest_listed import after_a_small_kill, largest_words
+from gomem.causes.live_growth import grows
 from gomem.causes.no_go import no_go_words
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.languages import is_not_go

@@ -214,7 +214,8 @@ NO_THREAD = (
 
 
 @pytest.mark.parametrize(
-    "stacks", ["", "\ngoroutine 1 [chan receive, 60 minutes]:\nmain.main()\n\t/kv/main.go:20 +0x10\n"]
+    "stacks",
+    ["", "\ngoroutine 1 [chan receive, 60 minutes]:\nmain.main()\n\t/kv/main.go:20 +0x10\n"],
 )
 def test_a_thread_that_cgo_did_not_get_is_why_it_crashed(stacks, tmp_path):
     (tmp_path / "crash.txt").write_text(NO_THREAD + stacks)

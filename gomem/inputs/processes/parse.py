@@ -33,7 +33,7 @@ from gomem.inputs.processes.headless import FULL_NAMES, HEADLESS, MASKED
 from gomem.inputs.processes.metrics_api import rows_of_metrics_api
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
-from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
+from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size, with_whole_name
 from gomem.inputs.unwrap import PROMPT, SHELL_SAYS
 from gomem.units import KIB
 
@@ -180,7 +180,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             wanted = "columns as in the rows above"
         if FENCE.fullmatch(line) or (form is not None and _is_command(line)):
             form = None
-        row = None if form is None else form.row(line) or form.row(REMARK.sub(b"", line))
+        row = _row_of(form, line)
         if row is not None:
             who = row.pid, "" if row.pid is not None else row.name
             if any(who) and who in seen:
@@ -193,7 +193,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
         elif form is not None and not (rows and (_is_beside(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-    return ProcessTable(_with_whole_name(rows)), damage
+    return ProcessTable(with_whole_name(rows)), damage
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None, str]]:
@@ -215,17 +215,9 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None, str]]:
             yield number, line, at, of_day
 
 
-def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
-    """Complete the name in a cut last row from other rows of the same process.
-
-    These have the same PID and tool.
-    """
-    if not rows or rows[-1].pid is None:
-        return tuple(rows)
-    last = rows[-1]
-    same = (row.name for row in rows if (row.pid, row.tool) == (last.pid, last.tool))
-    whole = max((name for name in same if name.startswith(last.name)), key=len, default=last.name)
-    return (*rows[:-1], replace(last, name=whole))
+def _row_of(form: _Form | None, line: bytes) -> ProcessRow | None:
+    """The row of a line, also of one with a remark after it."""
+    return None if form is None else form.row(line) or form.row(REMARK.sub(b"", line))
 
 
 def _is_command(line: bytes) -> bool:

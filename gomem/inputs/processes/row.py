@@ -112,3 +112,16 @@ def program_of(command: str) -> str:
     words = (word for word in command.split() if "=" not in word)
     program = next(words, "")
     return PurePosixPath(program).name if program.startswith(("/", "./")) else program
+
+
+def with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
+    """Complete the name in a cut last row from other rows of the same process.
+
+    These have the same PID and tool.
+    """
+    if not rows or rows[-1].pid is None:
+        return tuple(rows)
+    last = rows[-1]
+    same = (row.name for row in rows if (row.pid, row.tool) == (last.pid, last.tool))
+    whole = max((name for name in same if name.startswith(last.name)), key=len, default=last.name)
+    return (*rows[:-1], replace(last, name=whole))
