@@ -396,10 +396,13 @@ def test_two_runs_in_one_text_say_what_changed_most_by_medians(paste):
 
 # Containers
 
-PODS = "{}NAME     CPU(cores)   MEMORY(bytes)\nkv-0     3m           {}Mi\nkv-1     2m           90Mi\n"
+PODS = (
+    "{}NAME     CPU(cores)   MEMORY(bytes)\nkv-0     3m           {}Mi\n"
+    "kv-1     2m           90Mi\n"
+)
 
 
-@pytest.mark.parametrize("prompt", ["$ kubectl top pods\n", "❯ kubectl top pods\n", "\n"])
+@pytest.mark.parametrize("prompt", ["$ kubectl top pods\n", "\u276f kubectl top pods\n", "\n"])
 def test_a_command_that_is_repeated_is_a_series(prompt, paste):
     capture = paste("".join(PODS.format(prompt, size) for size in (120, 260, 210)))
 

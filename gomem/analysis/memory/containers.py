@@ -38,7 +38,7 @@ def containers_of(rows: pd.DataFrame) -> tuple[ContainerSizes, ...]:
     for row in rows_of(rows):
         if is_unknown(row["working_set_bytes"]):
             continue
-        key = row["tool"], row["name"]
+        key: tuple[str, ...] = row["tool"], row["name"]
         while found.get(key) and found[key][-1]["moment"] == row["moment"]:
             key = (*key, "")  # of another host
         found.setdefault(key, []).append(row)

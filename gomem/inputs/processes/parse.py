@@ -170,9 +170,8 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             form, asked, reading, seen = begun, None, reading + 1, set()
             wanted = "the columns of its header"
             continue
-        if not line and rows and rows[-1].reading == reading:
-            form = None
         if not line:
+            form = None if rows and rows[-1].reading == reading else form
             continue
         asked = _form_asked(line) or asked
         if form is None and (headless := _headless(line, asked)) is not None:

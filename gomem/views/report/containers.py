@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from gomem.text import Quoted, text
 from gomem.units import format_bytes
-from gomem.views.document import Section
+from gomem.views.document import Cell, Section
 from gomem.views.tables import count, shown_by, size, table
-from gomem.views.values import Cell
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.views.tables import Column
 
 name = shown_by(lambda shown: Cell(Quoted(shown), code=True), "<")
 NAME = name("container", lambda row: row.name)
@@ -33,7 +33,7 @@ def containers_section(diagnosis: Diagnosis) -> Section | None:
     if sum(len(container.sizes) for container in containers) < 2:
         return None
     is_series = any(len(container.sizes) > 1 for container in containers)
-    columns = MOVING if is_series else COLUMNS
+    columns: tuple[Column, ...] = MOVING if is_series else COLUMNS
     if not any(container.limit_bytes for container in containers):
         columns = columns[:-1]
     largest = containers[0]
