@@ -14,6 +14,7 @@ then only `possible`, and says how long to keep capturing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
@@ -22,7 +23,14 @@ from gomem.causes.commands import CAPTURE, sentences, top
 from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
-from gomem.causes.live_growth import CODE, grows, matters, probability
+from gomem.causes.live_growth import (
+    CODE,
+    grows,
+    matters,
+    printed_bytes,
+    probability,
+    read_from,
+)
 from gomem.causes.missing_call import of_goroutines, of_growth
 from gomem.causes.piling_up import finalizers_hold_up
 from gomem.causes.sites import (
@@ -166,7 +174,7 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
         "Leak or cache still filling: {}the live heap grows by {}, to {}{}",
         "outside bursts " if live.rises_between_bursts else "",
         Rate(rise.rate, rise.low, rise.high),
-        Bytes(round(rise.last if live.rises_between_bursts else rise.reached)),
+        Bytes(printed_bytes(rise.last if live.rises_between_bursts else rise.reached, live.level)),
         "" if live.burst_at_end is None else " before the last burst",
     )
     keeper = _keeper(sites, case)
@@ -181,7 +189,7 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
 
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
-    path = _read_from(live, case)
+    path = read_from(live.level, case)
     error = rise.error / rise.apart_seconds
     slopes = {"slope": rise.rate}
     if error:
@@ -203,20 +211,11 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
 
 def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
     """Return the first and last level; between bursts, without the last reading."""
+    said = (printed_bytes(size, live.level) for size in (rise.first, rise.last, rise.reached))
+    rise = replace(rise, **dict(zip(("first", "last", "reached"), said, strict=True)))
     if live.rises_between_bursts:
         return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
     return rise_evidence(path, "live heap", rise)
-
-
-def _read_from(live: LiveHeap, case: Case) -> str:
-    """Return the source of the level: the log, or the number of profiles or snapshots."""
-    log, snapshots = case.facts.collector, len(case.facts.moments)
-    if live.level.source == "profiles":
-        return str(Count(len(case.facts.profiles.paths), "heap profile"))
-    if live.level.source == "log" and log is not None:
-        return log.path
-    counted = str(Count(snapshots, "snapshot"))
-    return counted if log is None or len(live.level) <= snapshots else f"{counted}, {log.path}"
 
 
 def _last_profile(case: Case) -> str | None:

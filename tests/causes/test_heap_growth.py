@@ -201,3 +201,17 @@ def test_of_one_heap_dump_no_keeper_is_named_where_no_site_is_known():
     (finding,) = heap_growth.find(but(case(10 + 2 * T), kept=kept()))
 
     assert "kept by" not in finding.title
+
+
+def test_readings_of_a_log_are_said_as_the_log_prints_them():
+    """
+    The log rounds down to 1 MiB; a reading is the middle of what it can be, 0.5 MiB higher.
+    """
+    level = Level("log", T, (10.5 + 2 * T) * MIB)
+    live = LiveHeap(level, frozenset(KINDS), 1.0)
+
+    (finding,) = heap_growth.find(case_of([facts(name="1")], live_heap=live))
+
+    (reached,) = finding.title.of(Bytes)
+    assert 70 * MIB == reached.value
+    assert {10 * MIB, 70 * MIB} <= {one.value for one in finding.evidence if one.unit == "B"}
