@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW
@@ -247,14 +248,22 @@ def _name(seen: Sighting) -> str:
 
 
 def _as_read(seen: Sighting, case: Case) -> tuple[int, int]:
-    """Return the baseline and the highest reading; a log has whole MiB, rounded down."""
-    excursion = seen.excursion
-    sizes = round(excursion.base), round(excursion.highest)
+    """Return the baseline and the highest reading; a log has whole MiB, rounded down.
+
+    A baseline that is the mean of two readings is no reading: then the one before the rise.
+    """
+    excursion, values = seen.excursion, seen.level.values
+    base = excursion.base if _base_is_read(seen) else values[excursion.before]
+    sizes = round(base), round(excursion.highest)
     marked = _marks(seen, case)
     if marked is None:
         return sizes
     base, highest = (printed_bytes(size, marked) for size in sizes)
     return base, highest
+
+
+def _base_is_read(seen: Sighting) -> bool:
+    return bool(np.isclose(seen.level.values, seen.excursion.base).any())
 
 
 def _marks(seen: Sighting, case: Case) -> Level | None:
@@ -311,7 +320,8 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     is_telling = seen.is_timed and excursion.away_fraction <= case.thresholds.nearly_all_share
     away = excursion.away_fraction if is_telling else None
     base, highest = _as_read(seen, case)
-    sizes = {f"{name} outside bursts": base, f"{name}, highest": highest}
+    where = "outside bursts" if _base_is_read(seen) else "before the burst"
+    sizes = {f"{name} {where}": base, f"{name}, highest": highest}
     most = {"HeapSys, highest": _heap_sys(seen, case)}
     return (
         *known(path, "B", sizes),

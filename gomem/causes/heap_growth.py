@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
-from gomem.causes.commands import CAPTURE, sentences, top
+from gomem.causes.commands import CAPTURE, sentences, top, with_files
 from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
@@ -93,10 +93,14 @@ WATCH = text(
     "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
 )
 NAME_IT = text(
-    "Take more heap profiles to see which functions grow: {}. Then compare the last profile with "
-    "the first: {}.",
+    "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "
+    "first: {}.",
     CAPTURE,
     Command("gomem top LAST --base FIRST --cum"),
+)
+_ONE_MORE = (
+    "Take more heap profiles to see which functions grow: {}. Then compare the last profile with "
+    "the one that there is: {}."
 )
 CAUSE = Cause(
     code=CODE,
@@ -143,8 +147,12 @@ _GOROUTINE_MECHANISM = (
 )
 
 
+_STEP = " Two readings show a step, not a direction: work in progress looks the same."
+
+
 def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
-    said = text("{}{}{}", CAUSE.mechanism, _burst(live), _unseen(live))
+    step = _STEP if live.rise is not None and live.rise.readings <= TWO else ""
+    said = text("{}{}{}{}", CAUSE.mechanism, step, _burst(live), _unseen(live))
     return sentences(said, aging_words(case, sites))
 
 
@@ -166,12 +174,14 @@ def _burst(live: LiveHeap) -> Text:
     return Text() if last is None else text(said, Bytes(round(last)))
 
 
+TWO = 2  # readings, between which there can be a single step
 BETWEEN_BURSTS = "live heap outside bursts"
 
 
 def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     grows = text(
-        "Leak or cache still filling: {}the live heap grows by {}, to {}{}",
+        "{}: {}the live heap grows by {}, to {}{}",
+        "Leak or cache still filling" if rise.readings > TWO else "Leak, filling cache or burst",
         "outside bursts " if live.rises_between_bursts else "",
         Rate(rise.rate, rise.low, rise.high),
         Bytes(printed_bytes(rise.last if live.rises_between_bursts else rise.reached, live.level)),
@@ -247,8 +257,10 @@ def _keeper_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
 
 def _next_step(rise: Rise, case: Case) -> Text:
     paths = list(case.facts.profiles.paths.values())
-    if not paths[1:]:
+    if not paths:
         return NAME_IT
+    if not paths[1:]:
+        return text(_ONE_MORE, CAPTURE, with_files("gomem top LAST --base {} --cum", *paths))
     see = text("See which callers cause the growth: {}.", top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
     return sentences(see, WATCH if is_short else "")
