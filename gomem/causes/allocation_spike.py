@@ -20,15 +20,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Finding, Severity, Site
+from gomem.causes.live_growth import printed_bytes, read_from
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.scores import bounded_log, scores
 from gomem.causes.sites import (
     SITES,
+    allocating_sites,
     largest_sites,
     part_words,
     share_words,
@@ -42,6 +47,7 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.series.excursion import Excursion
+    from gomem.analysis.series.level import Level
     from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
@@ -150,6 +156,10 @@ _TAKE_PROFILES = text(
     "alloc_space, which includes memory that was freed.",
     CAPTURE,
 )
+_ALL_ALLOCATION = (
+    "{} of alloc_space is from {}: {}. For the spike alone, diff a profile from before with one "
+    "from after: {}."
+)
 _LEVEL = (
     "The highest reading is a lower bound for the peak: the heap can have been larger between "
     "readings. The heap goal rises with the spike, and the runtime releases memory slowly, so "
@@ -189,7 +199,7 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
         more = (*whole, *site_evidence(path, f"{growth} in {{}}", sites))
     return CAUSE.finding(
         Severity.WARNING if is_exception and sure >= limits.possible_probability else Severity.INFO,
-        text("{}{}", _what(seen, case), _where(seen, sites, limits)),
+        text("{}{}", _what(seen, case), _where(seen, sites, case)),
         moment=None if seen.source == MARKS else seen.last_moment,
         size=round(excursion.extra),
         evidence=(*_evidence(seen, case), *more),
@@ -204,10 +214,32 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
 def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
     """Return the next step: look at the profiles around the peak, if there are any."""
     if not sites or seen.profiles is None:
-        return _TAKE_PROFILES
+        return _of_all_allocation(case)
     before, after = map(case.facts.profiles.path, seen.profiles)
     by_all = "--sample-type alloc_space --cum" if seen.held_in == ALLOCATED else "--cum"
     return text(_REMEDY, top(after, before, by_all), sites[0].words)
+
+
+def _of_all_allocation(case: Case) -> Text:
+    """Name the largest allocator in the profiles that there are; without any, ask for some."""
+    paths, sites = list(case.facts.profiles.paths.values()), allocating_sites(case)
+    if not paths or not sites:
+        return _TAKE_PROFILES
+    share = share_words(sites[0].share, case.thresholds)
+    see = top(paths[-1], paths[0], "--sample-type alloc_space --cum")
+    return text(_ALL_ALLOCATION, share.capitalize(), sites[0].words, see, CAPTURE)
+
+
+def _heap_sys(seen: Sighting, case: Case) -> int | None:
+    """Return the highest HeapSys if it rose far beyond the readings; None if it did not.
+
+    HeapSys hardly ever falls. With GOGC=100, garbage alone doubles the live heap.
+    """
+    rows = [moment.memstats for moment in case.facts.of_last_process]
+    sizes = [int(row["HeapSys"]) for row in rows if row is not None and pd.notna(row["HeapSys"])]
+    most = max(sizes, default=0)
+    rose = bool(sizes) and most - sizes[0] > 2 * seen.excursion.highest
+    return most if rose and seen.source != RSS else None
 
 
 def _name(seen: Sighting) -> str:
@@ -216,15 +248,28 @@ def _name(seen: Sighting) -> str:
 
 
 def _as_read(seen: Sighting, case: Case) -> tuple[int, int]:
-    """Return the baseline and the highest reading; a log has whole MiB, rounded down."""
-    excursion = seen.excursion
-    sizes = round(excursion.base), round(excursion.highest)
-    live = case.facts.live_heap
-    marked = None if live is None else live.marked
-    if seen.source != MARKS or marked is None or marked.source != "log":
+    """Return the baseline and the highest reading; a log has whole MiB, rounded down.
+
+    A baseline that is the mean of two readings is no reading: then the one before the rise.
+    """
+    excursion, values = seen.excursion, seen.level.values
+    base = excursion.base if _base_is_read(seen) else values[excursion.before]
+    sizes = round(base), round(excursion.highest)
+    marked = _marks(seen, case)
+    if marked is None:
         return sizes
-    base, highest = (size // MIB * MIB for size in sizes)
+    base, highest = (printed_bytes(size, marked) for size in sizes)
     return base, highest
+
+
+def _base_is_read(seen: Sighting) -> bool:
+    return bool(np.isclose(seen.level.values, seen.excursion.base).any())
+
+
+def _marks(seen: Sighting, case: Case) -> Level | None:
+    """Return what collections marked, if that is the level."""
+    live = case.facts.live_heap
+    return None if live is None or seen.source != MARKS else live.marked
 
 
 def _is_between(seen: Sighting) -> bool:
@@ -245,10 +290,12 @@ def _what(seen: Sighting, case: Case) -> Text:
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 
 
-def _where(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
-    """Say who allocated most of the rise, or most of all memory allocated at that time."""
+def _where(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
+    """Say who allocated most of the rise, or of all memory at that time; else what HeapSys says."""
     if not sites:
-        return Text()
+        most = _heap_sys(seen, case)
+        return Text() if most is None else text("; HeapSys rose to {} and stays", Bytes(most))
+    limits = case.thresholds
     words, share = sites[0].words, share_words(sites[0].share, limits)
     if seen.held_in == ALLOCATED:
         return text("; {} of the allocation at that time is from {}", share, words)
@@ -263,8 +310,8 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     rss = () if moment is None else rss_evidence(moment)
     if seen.source == PROFILES:
         path = case.facts.profiles.path(seen.peak_moment)
-    elif seen.level.source == "log" or moment is None:
-        path = "gctrace" if case.facts.collector is None else case.facts.collector.path
+    elif (marked := _marks(seen, case)) is not None or moment is None:
+        path = read_from(seen.level if marked is None else marked, case)
     elif seen.source == RSS:
         path = rss[0].artefact if rss else moment.name
     else:
@@ -273,9 +320,12 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     is_telling = seen.is_timed and excursion.away_fraction <= case.thresholds.nearly_all_share
     away = excursion.away_fraction if is_telling else None
     base, highest = _as_read(seen, case)
-    sizes = {f"{name} outside bursts": base, f"{name}, highest": highest}
+    where = "outside bursts" if _base_is_read(seen) else "before the burst"
+    sizes = {f"{name} {where}": base, f"{name}, highest": highest}
+    most = {"HeapSys, highest": _heap_sys(seen, case)}
     return (
         *known(path, "B", sizes),
+        *known(path, "B", most),
         *known(path, "s", {"time watched": seconds}),
         *known(path, "count", {"bursts": excursion.times}),
         *known(path, "fraction", {"share of time in bursts, at most": away}),

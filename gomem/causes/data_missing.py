@@ -57,10 +57,12 @@ class _Missing:
     @property
     def title(self) -> Text:
         """Which snapshots lack the file, and the consequence."""
-        none = "only some fields of" if self.has_some and self.name == MEMSTATS_WORD else "no"
+        has_some = self.has_some and self.name == MEMSTATS_WORD
         name = MAPPINGS_WORD if self.is_elsewhere else self.name
         if self.is_only:
+            none = "only some fields of" if has_some else "no"
             return text("{} {}, so {} {}", none, name, self.what, self.consequence)
+        none = "no full" if has_some else "no"  # some have some fields, others none
         where, has, whose = Text(MomentName(self.without[0])), "has", "its"
         if self.without[1:]:
             where, has, whose = Text(Count(len(self.without), "snapshot")), "have", "their"
@@ -84,6 +86,8 @@ class _Missing:
     def evidence(self) -> Evidence:
         """The snapshots without the file, the first few by name."""
         named = joined(", ", map(MomentName, self.without[:SHOWN]))
+        if not self.without[1:]:  # a lone number would read as a count
+            named = text("{}", MomentName(self.without[0]))
         if len(self.without) > SHOWN:
             named += f" and {len(self.without) - SHOWN} more"
         whole = "full " if self.has_some and self.name == MEMSTATS_WORD else ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES
 from gomem.causes.cause import Cause
-from gomem.causes.commands import WHO_MAPS, sentences
+from gomem.causes.commands import WHO_MAPS, sentences, with_files
 from gomem.causes.evidence import known, of_rss, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.sites import called_by, caller_sites
@@ -38,7 +38,12 @@ def find(case: Case) -> list[Finding]:
 
 _MAP_LESS = (
     "To keep fewer pages resident, map less, call madvise(MADV_DONTNEED) after reading, or read "
-    "instead of mapping. Unmap and close shared memory that is no longer needed."
+    "instead of mapping."
+)
+_SHARED = (
+    "See where the shared memory is: {}. A file in /dev/shm or on another tmpfs keeps its pages "
+    "until it is deleted or truncated, and no process has it open or mapped; madvise and munmap "
+    "alone free nothing."
 )
 CAUSE = Cause(
     code="file-mapping",
@@ -63,14 +68,15 @@ _PILE_UP = (
 )
 _CLEAN = (
     "Nothing to do: before the kernel OOM-kills a process, it drops clean file pages, and writes "
-    "dirty ones back to drop them. "
+    "dirty ones back to drop them."
 )
 _DIRTY = (
     "See where the files are: {}. On tmpfs (/dev/shm, and /tmp on some systems), dirty pages stay "
     "until the file is deleted and every mapping is unmapped, and they count toward the "
     "container's limit; on a disk, the kernel writes them back."
 )
-_WHERE = Command("grep -e deleted -e /dev/shm /proc/PID/maps")
+_FIND = "grep -e deleted -e /dev/shm {}"
+_WHERE = Command(_FIND.format("/proc/PID/maps"))
 
 
 def staying_bytes(mine: pd.DataFrame) -> int:
@@ -119,7 +125,10 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     files_before = before["path"].nunique()
     if moment is mapped[-1] and len(by_path) > limits.rise_ratio * files_before:
         at_first = text(" ({} at {})", Count(files_before), MomentName(mapped[0].name))
-    remedy = Text(CAUSE.remedy if is_large or dirty else _CLEAN + _MAP_LESS)
+    remedy = Text(CAUSE.remedy if is_large or dirty else _CLEAN)
+    is_shared = mine["kind"] == "shared-memory"
+    if is_large and mine.loc[is_shared, "Rss"].sum() > limits.most_share * size:
+        remedy = text(_SHARED, with_files(_FIND, moment.path("smaps")))
     if len(mine) > limits.rise_ratio * len(before):  # mappings accumulate and are never unmapped
         remedy = text(_PILE_UP, WHO_MAPS, Count(len(before)), Count(len(mine)))
     if dirty:
@@ -180,8 +189,9 @@ def _title(
     reclaim = _reclaim(size, *held)
     if at_first and is_part:  # the title has no room for another number
         reclaim = Text("the kernel can reclaim part of it")
-    words = "{} take {} in {}{}; the largest is {}; {}"
-    return text(words, what, share, many, at_first, largest, reclaim)
+    words = "{} {} {} in {}{}; the largest is {}; {}"
+    take = "takes" if is_shared.all() else "take"
+    return text(words, what, take, share, many, at_first, largest, reclaim)
 
 
 def _reclaim(size: int, staying: int, dirty: int) -> Text:

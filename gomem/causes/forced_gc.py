@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
 
 FORCED = "forced"
+SMALLEST_SHARE = 0.01  # that is written as a number
 _PEEK = "--peek 'runtime.GC$|FreeOSMemory$'"
 
 
@@ -46,7 +47,9 @@ def find(case: Case) -> list[Finding]:
     cpu, since = counters.cpu_fraction, counters.none_since
     cpu = None if cpu is None else cpu * counters.forced_fraction
     over = Text() if since is None else text("; none since {}", MomentName(since.moment))
-    costs = Text() if cpu is None else text(", about {} of the CPU", Share(cpu))
+    about = "about" if cpu is None or cpu >= SMALLEST_SHARE else "under"
+    share = Share(max(cpu or 0.0, SMALLEST_SHARE))
+    costs = Text() if cpu is None else text(", {} {} of the CPU", about, share)
     words = _forced(counters.forced, counters.cycles) + costs + over
     return [_finding(case, words, cpu, counted_evidence(case, counters), is_over=bool(over))]
 
@@ -94,7 +97,7 @@ CAUSE = Cause(
     code="forced-gc",
     mechanism="runtime.GC, debug.FreeOSMemory, /debug/pprof/heap?gc=1 and goroutine-leak profiles "
     "start a collection at once, whether or not there is garbage, and the caller waits until the "
-    "heap is swept. Up to Go 1.8 the world stays stopped for the whole collection.",
+    "heap is swept.",
     remedy=text(_SEE, TAKE_CPU_PROFILE, _INSTEAD.format(_LIMIT_OR)),
     references=("runtime.GC", "runtime/debug.FreeOSMemory", "golang.org/doc/gc-guide"),
     bears_on=("collector",),

@@ -109,7 +109,7 @@ def _growing(case: Case) -> Finding:
     first, last = counted[0], counted[-1]
     sites = growing_sites(case)
     heap = goroutines_heap_bytes(case, sites)
-    size = growth.stacks_grown + heap
+    size = growth.stacks_held + heap
     likely = (
         probability(case) >= thresholds.likely_probability
         and count.readings >= thresholds.growth_readings
@@ -212,11 +212,13 @@ def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
 def _held(size: float, heap: float, case: Case) -> Text:
     """Say how much the goroutines retain: at least their stacks, at most also all heap growth.
 
-    Objects on samples without a stack can be theirs too, so there is no upper bound if most of the
-    in-use memory has no stack.
+    There is no upper bound if most in-use memory has no stack, because it can be theirs too; by a
+    heap profile, which lags; and by minimum stacks.
     """
-    is_most = bool(heap) and not case.facts.profiles.hides_most_in_use
-    return text("they retain {} {}", "up to" if is_most else "at least", Bytes(round(size)))
+    live, least = case.facts.live_heap, "at least"
+    if heap and live is not None and live.rise and not case.facts.profiles.hides_most_in_use:
+        least = "about" if case.facts.goroutines.stacks is None else "up to"
+    return text("they retain {} {}", least, Bytes(round(size)))
 
 
 def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:

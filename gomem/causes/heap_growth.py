@@ -14,15 +14,23 @@ then only `possible`, and says how long to keep capturing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
-from gomem.causes.commands import CAPTURE, sentences, top
+from gomem.causes.commands import CAPTURE, sentences, top, with_files
 from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
-from gomem.causes.live_growth import CODE, grows, matters, probability
+from gomem.causes.live_growth import (
+    CODE,
+    grows,
+    matters,
+    printed_bytes,
+    probability,
+    read_from,
+)
 from gomem.causes.missing_call import of_goroutines, of_growth
 from gomem.causes.piling_up import finalizers_hold_up
 from gomem.causes.sites import (
@@ -86,10 +94,14 @@ WATCH = text(
     "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
 )
 NAME_IT = text(
-    "Take more heap profiles to see which functions grow: {}. Then compare the last profile with "
-    "the first: {}.",
+    "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "
+    "first: {}.",
     CAPTURE,
     Command("gomem top LAST --base FIRST --cum"),
+)
+_ONE_MORE = (
+    "Take more heap profiles to see which functions grow: {}. Then compare the last profile with "
+    "the one that there is: {}."
 )
 CAUSE = Cause(
     code=CODE,
@@ -136,8 +148,12 @@ _GOROUTINE_MECHANISM = (
 )
 
 
+_STEP = " Two readings show a step, not a direction: work in progress looks the same."
+
+
 def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
-    said = text("{}{}{}", CAUSE.mechanism, _burst(live), _unseen(live))
+    step = _STEP if live.rise is not None and live.rise.readings <= TWO else ""
+    said = text("{}{}{}{}", CAUSE.mechanism, step, _burst(live), _unseen(live))
     return sentences(said, aging_words(case, sites))
 
 
@@ -159,15 +175,17 @@ def _burst(live: LiveHeap) -> Text:
     return Text() if last is None else text(said, Bytes(round(last)))
 
 
+TWO = 2  # readings, between which there can be a single step
 BETWEEN_BURSTS = "live heap outside bursts"
 
 
 def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     grows = text(
-        "Leak or cache still filling: {}the live heap grows by {}, to {}{}",
+        "{}: {}the live heap grows by {}, to {}{}",
+        "Leak or cache still filling" if rise.readings > TWO else "Leak, filling cache or burst",
         "outside bursts " if live.rises_between_bursts else "",
         Rate(rise.rate, rise.low, rise.high),
-        Bytes(round(rise.last if live.rises_between_bursts else rise.reached)),
+        Bytes(printed_bytes(rise.last if live.rises_between_bursts else rise.reached, live.level)),
         "" if live.burst_at_end is None else " before the last burst",
     )
     keeper = _keeper(sites, case)
@@ -182,7 +200,7 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
 
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
-    path = _read_from(live, case)
+    path = read_from(live.level, case)
     error = rise.error / rise.apart_seconds
     slopes = {"slope": rise.rate}
     if error:
@@ -204,20 +222,11 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
 
 def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
     """Return the first and last level; between bursts, without the last reading."""
+    said = (printed_bytes(size, live.level) for size in (rise.first, rise.last, rise.reached))
+    rise = replace(rise, **dict(zip(("first", "last", "reached"), said, strict=True)))
     if live.rises_between_bursts:
         return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
     return rise_evidence(path, "live heap", rise)
-
-
-def _read_from(live: LiveHeap, case: Case) -> str:
-    """Return the source of the level: the log, or the number of profiles or snapshots."""
-    log, snapshots = case.facts.collector, len(case.facts.moments)
-    if live.level.source == "profiles":
-        return str(Count(len(case.facts.profiles.paths), "heap profile"))
-    if live.level.source == "log" and log is not None:
-        return log.path
-    counted = str(Count(snapshots, "snapshot"))
-    return counted if log is None or len(live.level) <= snapshots else f"{counted}, {log.path}"
 
 
 def _last_profile(case: Case) -> str | None:
@@ -249,8 +258,10 @@ def _keeper_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
 
 def _next_step(rise: Rise, case: Case) -> Text:
     paths = list(case.facts.profiles.paths.values())
-    if not paths[1:]:
+    if not paths:
         return NAME_IT
+    if not paths[1:]:
+        return text(_ONE_MORE, CAPTURE, with_files("gomem top LAST --base {} --cum", *paths))
     see = text("See which callers cause the growth: {}.", top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
     return sentences(see, WATCH if is_short else "")

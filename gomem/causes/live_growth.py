@@ -1,13 +1,15 @@
-"""A check shared by several causes: does the live heap grow?"""
+"""Checks shared by several causes: does the live heap grow, and which files say so?"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from gomem.causes.scores import bounded_log, scores
+from gomem.text import Count
+from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from gomem.analysis.series.level import Rise
+    from gomem.analysis.series.level import Level, Rise
     from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
 
@@ -44,6 +46,22 @@ def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
         return False
     least = max(thresholds.growth_bytes, thresholds.growth_fraction * rise.last)
     return rise.grown >= least
+
+
+def printed_bytes(size: float, level: Level) -> int:
+    """Return a reading as the GC log prints it, in whole MiB rounded down; others as they are."""
+    return round(size) // MIB * MIB if level.source == "log" else round(size)
+
+
+def read_from(level: Level, case: Case) -> str:
+    """Return the source of the live heap: the log, or the number of profiles or snapshots."""
+    log, snapshots = case.facts.collector, len(case.facts.moments)
+    if level.source == "profiles":
+        return str(Count(len(case.facts.profiles.paths), "heap profile"))
+    if level.source == "log" and log is not None:
+        return log.path
+    counted = str(Count(snapshots, "snapshot"))
+    return counted if log is None or len(level) <= snapshots else f"{counted}, {log.path}"
 
 
 def probability(case: Case) -> float:

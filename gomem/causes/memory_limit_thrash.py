@@ -8,6 +8,7 @@ file says what sets the goals, the small amount allocated between collections sh
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
@@ -17,7 +18,7 @@ from gomem.causes.collecting import (
     limiter_evidence,
     too_few_collections,
 )
-from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
+from gomem.causes.commands import TAKE_HEAP_PROFILE, sentences, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.memory_limit import limit_leaves_no_room
@@ -65,7 +66,11 @@ def lack(case: Case) -> Lack | None:
 
 _REMEDY = (
     "See what is live: {}. Reduce the live heap, or raise GOMEMLIMIT, but keep it below the "
-    "container's limit. A GOMEMLIMIT well above the live heap costs nothing."
+    "container's limit."
+)
+_FROM = (
+    "From about {} on, GOGC sets the heap goal in place of the limit, and the heap can grow to {} "
+    "between GCs."
 )
 CAUSE = Cause(
     code="memory-limit-thrash",
@@ -80,6 +85,15 @@ CAUSE = Cause(
     lack=lack,
     needed_moments=2,
 )
+
+
+def _next_step(case: Case, limit: float | None, goal: float, by_gogc: float) -> Text:
+    """Return the next step, with the limit at which GOGC sets the goal, if that is known."""
+    step = text(_REMEDY, top_of_last(case))
+    if limit is None or not goal < by_gogc < math.inf:
+        return step
+    sizes = Bytes(round(by_gogc + max(0.0, limit - goal))), Bytes(round(by_gogc))
+    return sentences(step, text(_FROM, *sizes))
 
 
 def _is_cramped(limited: Mapping[str, float], limits: Thresholds) -> bool:
@@ -131,7 +145,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             Evidence(log.path, "source of GOGC", str(log.triggers.gogc["known_from"].iloc[0]), ""),
             *limiter_evidence(case.facts.counters),
         ),
-        next_step=text(_REMEDY, top_of_last(case)),
+        next_step=_next_step(case, limit, goal, live * (1 + (log.gogc_fraction or 0.0))),
         confidence="certain" if log.triggers.gogc_is_known or limit is not None else "likely",
     )
 
@@ -172,7 +186,7 @@ def _by_counters(case: Case) -> list[Finding]:
             size=goal.live_bytes,
             cpu_fraction=counters.cpu_fraction,
             evidence=evidence,
-            next_step=text(_REMEDY, top_of_last(case)),
+            next_step=_next_step(case, goal.limit_bytes, goal.goal_bytes, goal.by_gogc_bytes),
             confidence="likely",
         )
     ]

@@ -16,6 +16,7 @@ from gomem.causes.commands import (
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.releases import Fact
 from gomem.text import Bytes, Count, MomentName, Seconds, Text, joined, text
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,9 +54,8 @@ BESIDE_THE_HEAP = {
 COUNTING = ("metrics", "runtime_lines")  # kinds of files
 NAMED = 3  # sizes
 WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
-WHAT_NEXT = text(
-    "See what retains the heap: {}. See what is in RSS: {}.", TAKE_HEAP_PROFILE, TAKE_SMAPS
-)
+SEE_RSS = text("See what is in RSS: {}.", TAKE_SMAPS)
+WHAT_NEXT = text("See what retains the heap: {}. {}", TAKE_HEAP_PROFILE, SEE_RSS)
 SEE_IDLE = text(
     "See how much of the heap the runtime freed and keeps (HeapIdle, HeapReleased): {}. See what "
     "is in RSS: {}.",
@@ -97,6 +97,8 @@ def _next_step(diagnosis: Diagnosis, last: pd.Series) -> Text:
     if of_go is None or pd.isna(last["HeapAlloc"]):
         return WHAT_NEXT
     is_small = last["HeapAlloc"] <= limits.kept_live_share * of_go[0]
+    if last["HeapAlloc"] < MIB:
+        return SEE_RSS  # nothing is retained
     if not is_small or of_go[0] < limits.kept_bytes:
         return WHAT_NEXT
     is_known = pd.notna(last["HeapReleased"]) and pd.notna(last[["HeapIdle", "HeapInuse"]]).any()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 HOLDERS = 3  # named
+WIDE = 8  # the ends of a total's 95 % interval, whose parts are not worth naming
 NEARLY = 0.995  # of the total; prints as 100 %
 
 
@@ -30,6 +31,9 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
         return Text()
     if not profile.has_stacks:
         return table_words(profile, IN_USE)
+    least, most = total_bounds(profile) or (1.0, 1.0)
+    if most > WIDE * least:  # a few samples: their shares are chance
+        return Text()
     total = profile.total(IN_USE)
     stacks = Stacks.of_profile(profile, IN_USE)
     rows = rows_of(own_code(stacks).head(HOLDERS))

@@ -224,11 +224,16 @@ def cache_words(facts: MomentFacts | None) -> Text:
     if facts is not None and _is_of_others(facts, cache):
         return Text()
     words = (
-        "The cgroup uses {}{}: {} is page cache, which the kernel reclaims when it needs memory{}."
+        "The cgroup uses {}{}{}: {} is page cache, which the kernel reclaims when it needs memory"
+        "{}{}."
     )
     least = "" if cache.is_exact else "at least "
+    use = None if facts is None else facts.cgroup_use
+    full = ", its limit" if use is not None and use.is_full else ""
     tmpfs = ", except tmpfs" * cache.may_have_shmem
-    return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes), tmpfs)
+    is_much = cache.dirty_bytes >= MIN_CACHE_SHARE * cache.bytes
+    dirty = text("; it must first write {} of that to disk", Bytes(cache.dirty_bytes)) * is_much
+    return text(words, least, Bytes(cache.of_bytes), full, Bytes(cache.bytes), tmpfs, dirty)
 
 
 def _is_of_others(facts: MomentFacts, cache: PageCache) -> bool:

@@ -67,7 +67,7 @@ def counted_when_released(version: GoVersion, whole: int, released: int) -> Text
         words = "Up to {} of RSS is Go's (Sys), including the {} that {} released with MADV_FREE."
         return text(words, Bytes(whole), Bytes(released), version.words)
     words = (
-        "If the release is Go 1.12 to 1.15, RSS might still include the {} that Go released, and "
-        "be up to {} (Sys)."
+        "With GODEBUG=madvdontneed=0, the default from Go 1.12 to 1.15, RSS might still include "
+        "the {} that Go released, and be up to {} (Sys)."
     )
     return text(words, Bytes(released), Bytes(whole))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,14 @@ import pandas as pd
 
 from gomem.analysis.collector.counters import CounterReading
 from gomem.analysis.mappings.native import LargeBlocks, malloced_blocks
-from gomem.analysis.memory.cgroup import CgroupUse, PageCache, cgroup_use, page_cache
+from gomem.analysis.memory.cgroup import (
+    HARD_LIMITS,
+    HIGH_LIMITS,
+    CgroupUse,
+    PageCache,
+    cgroup_use,
+    page_cache,
+)
 from gomem.analysis.memory.groups import MemoryGroups, memory_groups
 from gomem.analysis.memory.limits import (
     AddressSpace,
@@ -321,6 +328,30 @@ class MomentFacts(Answer):
         elif kind == "smaps" and kind not in self.paths:
             kind = "pmap" if "pmap" in self.paths else kind
         return self.paths.get(kind, kind)
+
+
+def with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
+    """Add the cgroup's limits to each snapshot that has the cgroup's use.
+
+    A limit is a setting: if only one snapshot has it, it applies to all.
+    """
+    said = {
+        name: {known.cgroup[name] for known in facts if name in known.cgroup}
+        for name in (*HARD_LIMITS, *HIGH_LIMITS)
+    }
+    limits = {name: next(iter(values)) for name, values in said.items() if len(values) == 1}
+    # The files that state a limit, or that there is none.
+    stating = [f.path("cgroup") for f in facts if not f.cgroup.keys().isdisjoint(HARD_LIMITS)]
+    return [
+        replace(
+            known,
+            cgroup={**limits, **known.cgroup},
+            limits_from="" if known.path("cgroup") in stating else next(iter(stating), ""),
+        )
+        if known.cgroup
+        else known
+        for known in facts
+    ]
 
 
 def seconds_of(moments: Sequence[MomentFacts]) -> NDArray[np.float64] | None:

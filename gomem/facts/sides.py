@@ -9,7 +9,6 @@ import pandas as pd
 
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.mappings.native import LargeBlocks
-from gomem.analysis.memory.cgroup import HARD_LIMITS, HIGH_LIMITS
 from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.listed import Listed, listed_process
 from gomem.analysis.memory.logged import Logged, logged_reading
@@ -23,7 +22,14 @@ from gomem.analysis.memory.skew import (
 from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.scavenger.scavenger import heap_return
 from gomem.facts.known_process import known_process
-from gomem.facts.moment import ON_PAGE, OPEN_FILES, THREADS, THREADS_ON_PAGE, MomentFacts
+from gomem.facts.moment import (
+    ON_PAGE,
+    OPEN_FILES,
+    THREADS,
+    THREADS_ON_PAGE,
+    MomentFacts,
+    with_limits,
+)
 from gomem.facts.retention import cycles_of
 from gomem.facts.settings import environment_of
 from gomem.inputs.kinds import METRICS_PAGE
@@ -76,34 +82,23 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     page_bytes = _page_bytes_of(capture)
     started = environment_of(capture)
     facts = [replace(_facts(side, ends, marked, page_bytes), started=started) for side in sides]
-    facts = _with_limits(facts)
+    facts = with_limits(_of_one_kind(facts, sides, page_bytes))
     limits = {known.name: known.gomemlimit_bytes for known in facts}
     heaps = _heaps(sides, capture.go_version, limits, cycles)
     blocks = LargeBlocks([known.mappings for known in facts if known.mappings is not None])
     return tuple(replace(known, large_blocks=blocks, heap=heaps.get(known.name)) for known in facts)
 
 
-def _with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
-    """Add the cgroup's limits to each snapshot that has the cgroup's use.
-
-    A limit is a setting: if only one snapshot has it, it applies to all.
-    """
-    said = {
-        name: {known.cgroup[name] for known in facts if name in known.cgroup}
-        for name in (*HARD_LIMITS, *HIGH_LIMITS)
-    }
-    limits = {name: next(iter(values)) for name, values in said.items() if len(values) == 1}
-    # The files that state a limit, or that there is none.
-    stating = [f.path("cgroup") for f in facts if not f.cgroup.keys().isdisjoint(HARD_LIMITS)]
+def _of_one_kind(
+    facts: list[MomentFacts], sides: Sequence[_Sides], page_bytes: int | None
+) -> list[MomentFacts]:
+    """Leave out a cgroup's RSS if other snapshots have a process's: it is another quantity."""
+    kinds = {known.rss_is_of_cgroup for known in facts if known.rss_bytes is not None}
+    if kinds != {True, False}:
+        return facts
     return [
-        replace(
-            known,
-            cgroup={**limits, **known.cgroup},
-            limits_from="" if known.path("cgroup") in stating else next(iter(stating), ""),
-        )
-        if known.cgroup
-        else known
-        for known in facts
+        replace(f, ledger=_ledger(side, f.skew, {}, page_bytes)) if f.rss_is_of_cgroup else f
+        for f, side in zip(facts, sides, strict=True)
     ]
 
 

@@ -48,9 +48,9 @@ def series_of_sizes(head: bytes, _: str) -> Resemblance | None:
 
 
 def _words(name: str, unit: str, sizes: list[float], count: int) -> Text:
-    """Describe first and last size, and how much of a rise is in the first half."""
+    """Describe first and last size, and how much of a rise is in each half of the steps."""
     first, last, most = sizes[0], sizes[-1], max(sizes)
-    half = sizes[len(sizes) // 2]
+    halves = sizes[(len(sizes) - 1) // 2] - first, last - sizes[len(sizes) // 2]
     words = "{} of {}: from {} to {}"
     said = text(
         words, Count(count, "line"), Quoted(name), *(_size(s, name, unit) for s in (first, last))
@@ -58,8 +58,9 @@ def _words(name: str, unit: str, sizes: list[float], count: int) -> Text:
     if most > max(first, last):
         said = text("{}, at most {}", said, _size(most, name, unit))
     if last > first:
-        rise = _size(last - first, name, unit), _size(max(half - first, 0), name, unit)
-        said = text("{}; of the rise of {} the first half of the lines has {}", said, *rise)
+        rise = (_size(max(size, 0), name, unit) for size in (last - first, *halves))
+        words = "{}; of the rise of {} the first half of the lines has {}, the second {}"
+        said = text(words, said, *rise)
     is_small = name.lower().replace(" ", "") in ALLOCATED and not unit and most < FIRST_GC
     if is_small and most > FIRST_GC / KIB:
         said = text("{}; if in bytes, all are below 4 MiB, where Go's first GC runs", said)

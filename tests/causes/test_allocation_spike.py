@@ -4,10 +4,13 @@ import json
 from dataclasses import replace
 from math import inf, log, nextafter
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from gomem.analysis.memory.live_heap import LiveHeap
 from gomem.analysis.profiles.allocation_spikes import find_spike
+from gomem.analysis.series.level import Level
 from gomem.causes import allocation_spike
 from gomem.causes.allocation_spike import _evidence
 from gomem.causes.finding import Severity
@@ -18,7 +21,7 @@ from gomem.releases import GoVersion
 from gomem.text import Bytes, Function, MomentName
 from gomem.units import MIB
 from gomem.views.json.report import report_json
-from tests.builders import FIXTURES, case_of, diagnosed
+from tests.builders import FIXTURES, but, case_of, diagnosed, memstats_row
 from tests.causes.situations import facts
 from tests.gc_logs import facts_of
 from tests.heap_profiles import heap, turned_over
@@ -512,3 +515,31 @@ def test_a_bound_that_says_nothing_is_left_out(away, is_told):
     fields = [row.field for row in _evidence(bound, case)]
 
     assert is_told == ("share of time in bursts, at most" in fields)
+
+
+def test_a_spike_of_marks_without_a_log_names_the_snapshots_and_the_heap_it_took():
+    """
+    The scrapes met 40 MiB; HeapSys, which stays, says 200. No file is a GC log.
+    """
+    moments = [
+        MomentFacts(str(n), memstats=memstats_row(HeapSys=size * MIB))
+        for n, size in enumerate((8, 8, 80, 200, 200))
+    ]
+    marked = Level("marks", np.arange(5.0), np.array([2.0, 2, 40, 2, 2]) * MIB)
+    live = LiveHeap(marked, frozenset({"marks"}), 1.0, marked)
+    seen = sightings(moments, {}, live, {})
+
+    (finding,) = allocation_spike.find(case_of(moments, live_heap=live, excursions=seen))
+
+    assert {"5 snapshots"} == {one.artefact for one in finding.evidence}
+    assert [2 * MIB, 40 * MIB, 200 * MIB] == [size.value for size in finding.title.of(Bytes)]
+
+
+def test_a_profile_that_there_is_says_who_allocates():
+    """
+    No pair of profiles surrounds the spike, but one counts all since the start.
+    """
+    diagnosis = diagnosed(FIXTURES / "captures" / "spiky-go1.27.3")
+    case = but(diagnosis.case, excursions=())
+
+    assert "of alloc_space is from main.unpack" in allocation_spike._of_all_allocation(case)

@@ -234,3 +234,17 @@ def test_rss_that_files_make_or_that_has_filled_is_no_growth_of_the_heap(name, t
     diagnosis = of_rss_and_one_profile(name, tmp_path)
 
     assert "heap-growth" not in [finding.code for finding in diagnosis.findings]
+
+
+def test_readings_of_a_log_are_said_as_the_log_prints_them():
+    """
+    The log rounds down to 1 MiB; a reading is the middle of what it can be, 0.5 MiB higher.
+    """
+    level = Level("log", T, (10.5 + 2 * T) * MIB)
+    live = LiveHeap(level, frozenset(KINDS), 1.0)
+
+    (finding,) = heap_growth.find(case_of([facts(name="1")], live_heap=live))
+
+    (reached,) = finding.title.of(Bytes)
+    assert 70 * MIB == reached.value
+    assert {10 * MIB, 70 * MIB} <= {one.value for one in finding.evidence if one.unit == "B"}

@@ -147,3 +147,15 @@ def test_tinygo_has_no_profiles_to_fetch(tmp_path):
 
     assert "TinyGo" in step
     assert "/debug/pprof" not in step
+
+
+def test_released_memory_can_be_in_rss_under_any_release_and_no_live_heap_asks_for_no_profile(
+    tmp_path,
+):
+    fields = f"HeapAlloc=4096 HeapReleased={280 * MIB} Sys={296 * MIB} HeapIdle={283 * MIB}"
+
+    verdict = diagnosed(tmp_path, f"{fields}\n").verdict
+
+    assert "GODEBUG=madvdontneed=0" in str(verdict.headline) + str(verdict.where)
+    assert "smaps" in verdict.next_step
+    assert "pprof/heap" not in verdict.next_step

@@ -105,3 +105,16 @@ def test_a_release_before_1_19_has_no_limit(tmp_path, version, by_limit):
     triggers = gomem.diagnose(gomem.load(tmp_path, go_version=version)).collector.triggers
 
     assert by_limit == triggers.of("limit")["cycles"]
+
+
+def test_the_rss_of_a_cgroup_is_not_that_of_a_process(tmp_path):
+    """
+    A cgroup's rss leaves out file pages of others: 1 MiB and then 6 MiB would be a false growth.
+    """
+    for n in (1, 2):
+        (tmp_path / f"memory.stat.{n}").write_text(f"cache {90 * MIB}\nrss {MIB}\nmapped_file 0\n")
+    (tmp_path / "status.2").write_text(f"Name:\tapp\nPid:\t7\nVmRSS:\t{6 * KIB} kB\n")
+
+    moments = gomem.diagnose(tmp_path).facts.moments
+
+    assert [None, 6 * MIB] == [facts.rss_bytes for facts in moments]

@@ -5,6 +5,7 @@ import pytest
 import gomem
 from gomem.inputs.mentions import mentioned
 from gomem.inputs.named_sizes import without_limits
+from gomem.inputs.size_series import series_of_sizes
 
 
 def said(text):
@@ -82,3 +83,15 @@ def test_records_below_a_line_without_a_blank_are_read(tmp_path):
     verdict = gomem.diagnose(gomem.load(tmp_path / "issue.md")).verdict.sentence
 
     assert "38 goroutines; 31 wait in main.poll" in f"{verdict}".replace("\u202f", " ")
+
+
+def test_an_even_rise_of_eight_lines_has_two_equal_halves():
+    """
+    Lines 1 to 4 rise by three steps of 100 kB, and so do lines 5 to 8.
+    """
+    log = "".join(f"VmRSS: {1000 + 100 * n} kB\n" for n in range(8)).encode()
+
+    words = str(series_of_sizes(log, "").what)
+
+    assert "from 1000 kB to 1700 kB; of the rise of 700 kB the first half" in words
+    assert words.endswith("of the lines has 300 kB, the second 300 kB")

@@ -37,6 +37,7 @@ CGROUP_COUNTERS = (
 )
 ANON = ("anon", "total_rss", "rss")  # the last if a file is truncated before its totals
 FILE = ("file", "total_cache", "cache")
+DIRTY = ("file_dirty", "total_dirty", "dirty")
 SHMEM = ("shmem", "total_shmem")
 INACTIVE_FILE = ("inactive_file", "total_inactive_file")
 # The charge in disjoint counters of memory.stat: v2 name, v1 names, whether reclaimable.
@@ -52,6 +53,7 @@ LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has 
 # Of cgroup v2, and of v1, where memory.stat has the lowest limit above the cgroup, too.
 HARD_LIMITS = ("memory.max", "hierarchical_memory_limit", "memory.limit_in_bytes")
 HIGH_LIMITS = ("memory.high", "memory.soft_limit_in_bytes")
+FULL = 0.01  # of the limit: no more is left in a cgroup at its limit
 _NO_LIMIT = 1 << 60  # v1 has its largest number for no limit
 
 
@@ -76,6 +78,7 @@ class CgroupUse:
             names.
         killer: The largest counter among those that cannot be reclaimed.
         oom_kills: Processes of the cgroup that the OOM killer ended; None if unknown.
+        current_name: The file with `current_bytes`.
     """
 
     limit_bytes: int | None
@@ -90,11 +93,18 @@ class CgroupUse:
     counters: pd.DataFrame
     killer: str
     oom_kills: int | None
+    current_name: str = USED[0]
 
     @property
     def headroom_bytes(self) -> int | None:
         """Bytes that can still be charged before the kernel must reclaim; None without a limit."""
         return None if self.limit_bytes is None else self.limit_bytes - self.current_bytes
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the usage is at the limit, to 1 %, so that the kernel reclaims."""
+        limit = self.limit_bytes
+        return limit is not None and self.current_bytes >= (1 - FULL) * limit
 
     @property
     def unreclaimable_headroom_bytes(self) -> int | None:
@@ -128,6 +138,7 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
         limit_is_known=any(name in values for name in HARD_LIMITS),
         high_bytes=_limit(values, *HIGH_LIMITS),
         current_bytes=current,
+        current_name=next(name for name in USED if values.get(name) is not None),
         peak_bytes=first_known(values, "memory.peak", "memory.max_usage_in_bytes"),
         working_set_bytes=None if inactive is None else max(0, current - inactive),
         unreclaimable_bytes=int(held["bytes"].sum()),
@@ -148,6 +159,7 @@ class PageCache:
     # whether the kernel has the number, or it is the sum of anonymous memory and the cache
     is_exact: bool
     may_have_shmem: bool = False  # whether no counter has shared memory and tmpfs apart
+    dirty_bytes: int = 0  # the part that the kernel must write to disk first; 0 if unknown
 
 
 def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
@@ -160,7 +172,10 @@ def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
     used = summed if current is None else current
     shmem = first_known(values, *SHMEM)
     clean = max(0, cache - (shmem or 0))
-    return PageCache(min(clean, used), used, current is not None, may_have_shmem=shmem is None)
+    dirty = min(first_known(values, *DIRTY) or 0, clean)
+    return PageCache(
+        min(clean, used), used, current is not None, may_have_shmem=shmem is None, dirty_bytes=dirty
+    )
 
 
 def kernel_bytes(values: Mapping[str, int | None]) -> int:

@@ -14,9 +14,10 @@ from gomem.views.tables import Row, count, function, seconds, share, table, word
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
+UNNAMED = "the runtime"  # no function of the program or a library is on the stack
 GROUPS, STACKS = 10, 5  # rows, and rows with a stack
 COLUMNS = (
-    function("waiting in", "function"),
+    function("waiting in", lambda row: row["function"] or UNNAMED),
     count("goroutines", "goroutines"),
     share("share", "share"),
     words("state", lambda row: "" if is_unknown(row["state"]) else row["state"]),
@@ -30,7 +31,9 @@ def goroutines_section(diagnosis: Diagnosis) -> Section | None:
     rows = _rows(diagnosis)
     if not rows:
         return None
-    groups = table("Goroutines by where they wait", COLUMNS, rows[:GROUPS])
+    is_started = any(not is_unknown(row["created_by"]) for row in rows[:GROUPS])
+    columns = COLUMNS if is_started else COLUMNS[:-1]
+    groups = table("Goroutines by where they wait", columns, rows[:GROUPS])
     stacks = [Folded(text("Stack of {}", _name(row)), (_stack(row),)) for row in rows[:STACKS]]
     first = Count(rows[0]["goroutines"]), _name(rows[0])
     gist = text("{}, {} in {}", _total(rows), *first)

@@ -116,7 +116,7 @@ def _address_space_words(space: AddressSpace) -> str:
 def _cgroup_table(use: CgroupUse, moment: str) -> Table:
     share_of_limit = use.current_bytes / use.limit_bytes if use.limit_bytes else None
     current = bytes_cell(use.current_bytes), fraction_cell(share_of_limit)
-    total = (Cell("memory.current"), *current, BLANK)
+    total = (Cell(use.current_name), *current, BLANK)
     caption = text("Memory charged to the cgroup at {}", MomentName(moment))
     return table(caption, COUNTERS, use.counters[use.counters["bytes"].fillna(0) != 0], (total,))
 
@@ -137,7 +137,7 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
             f"{_reclaim_words(limits, use)}"
             f"{least}{format_bytes(use.unreclaimable_headroom_bytes)} before an OOM kill."
         )
-        if limits.growth is not None or not limits.is_reached:
+        if limits.growth is not None or not (limits.is_reached or use.is_full):
             words.append(_growth_words(limits.growth, bounded=limits.bounded))
     if use.oom_kills:
         words.append(f"The OOM killer has killed {use.oom_kills} times.")

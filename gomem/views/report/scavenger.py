@@ -39,6 +39,10 @@ OVER_TIME = (
 )
 
 
+AT_MOST = (
+    "where no file has HeapInuse at the last GC and the NextGC before it, the scavenger's goal is "
+    "an upper bound: 1.1 × (NextGC + free slots)"
+)
 EPISODE = (
     moment("from", "before"),
     moment("to", "after"),
@@ -145,11 +149,13 @@ def _over_time(answer: Scavenger) -> tuple[Block, ...]:
     if len(shown := _few(known)) < len(known):
         caption += f", {len(shown)} of {format_count(len(known))} snapshots"
     below = table(caption, RETENTION, shown, brief_rows=BRIEF_ROWS)
+    is_bound = (known["paced_by"] == "steady") & known["goal_bytes"].notna()
+    note = (Notes((AT_MOST,)),) if is_bound.any() else ()
     timed = timed_readings(answer)
     if timed.empty:
-        return (below,) if len(known) else ()
+        return (below, *note) if len(known) else ()
     numbers = {"retention": timed, "marks": marks_of(answer)}
-    return with_numbers(OVER_TIME, plot_retention, lambda: numbers, below)
+    return *with_numbers(OVER_TIME, plot_retention, lambda: numbers, below), *note
 
 
 def _goals(answer: Scavenger) -> tuple[Block, ...]:

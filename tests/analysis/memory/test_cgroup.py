@@ -267,3 +267,19 @@ def test_the_first_name_that_has_a_number_is_taken():
     assert 0 == first_known(values, "a", "b", "c")
     assert 3 == first_known(values, "c", "b")
     assert first_known(values, "a", "d") is None
+
+
+def test_dirty_page_cache_is_counted_because_it_must_be_written_first():
+    of_v1 = {"memory.usage_in_bytes": 700, "total_cache": 600, "total_shmem": 0, "total_dirty": 400}
+
+    assert 400 == page_cache(of_v1).dirty_bytes
+    assert 0 == page_cache(V2).dirty_bytes
+
+
+def test_the_charge_has_the_name_of_its_file_and_is_full_within_a_hundredth_of_the_limit():
+    of_v1 = {"memory.usage_in_bytes": 991, "memory.limit_in_bytes": 1000}
+
+    use = cgroup_use(of_v1)
+
+    assert ("memory.usage_in_bytes", True) == (use.current_name, use.is_full)
+    assert not cgroup_use(of_v1 | {"memory.usage_in_bytes": 980}).is_full
