@@ -64,6 +64,10 @@ ANYTHING = text(
     "Collect smaps, MemStats and a heap profile at one time: {}.",
     CAPTURE_ONCE,
 )
+_SET_TIMEOUTS = Text(
+    "Set ReadHeaderTimeout and IdleTimeout on the http.Server: without them, clients that send "
+    "nothing keep their connections."
+)
 CONNECTIONS = {
     "net/http.(*connReader).": "A server waits there for the next request of a client.",
     "net/http.(*conn).": "Each is a client's connection to this HTTP server.",

@@ -426,3 +426,20 @@ def test_containers_of_one_name_and_other_ids_are_of_two_hosts(paste):
     assert "500 MiB" in told
     assert "the largest of 4 containers" in told
     assert "reading" not in told
+
+
+# Tables that are named, not read
+
+
+def test_a_table_of_benchstat_at_once_below_the_results_is_named(paste):
+    capture = paste(
+        "goos: linux\npkg: kv/store\nBenchmarkPut-4  200  5100000 ns/op  64 B/op  2 allocs/op\n"
+        "PASS\nok  kv/store  2.5s\ngoos: linux\npkg: kv/store\n"
+        "      │  old.txt  │            new.txt            │\n"
+        "      │  sec/op   │   sec/op     vs base          │\n"
+        "Put-4   7.1m ± 2%   5.1m ± 1%   -28.17% (p=0.002 n=6)\n"
+    )
+
+    assert "a table of benchstat, which says: Put-4 sec/op -28.17 %" in str(
+        diagnose(capture).verdict.further
+    )
