@@ -152,7 +152,8 @@ _STEP = " Two readings show a step, not a direction: work in progress looks the 
 
 
 def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
-    step = _STEP if live.rise is not None and live.rise.readings <= TWO else ""
+    readings = 0 if live.rise is None else live.rise.readings
+    step = _STEP if readings < case.thresholds.growth_readings else ""
     said = text("{}{}{}{}", CAUSE.mechanism, step, _burst(live), _unseen(live))
     return sentences(said, aging_words(case, sites))
 
@@ -175,14 +176,14 @@ def _burst(live: LiveHeap) -> Text:
     return Text() if last is None else text(said, Bytes(round(last)))
 
 
-TWO = 2  # readings, between which there can be a single step
 BETWEEN_BURSTS = "live heap outside bursts"
 
 
 def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
+    is_step = rise.readings < case.thresholds.growth_readings  # as far as anything shows
     grows = text(
         "{}: {}the live heap grows by {}, to {}{}",
-        "Leak or cache still filling" if rise.readings > TWO else "Leak, filling cache or burst",
+        "Leak, filling cache or burst" if is_step else "Leak or cache still filling",
         "outside bursts " if live.rises_between_bursts else "",
         Rate(rise.rate, rise.low, rise.high),
         Bytes(printed_bytes(rise.last if live.rises_between_bursts else rise.reached, live.level)),

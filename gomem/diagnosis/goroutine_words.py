@@ -145,7 +145,7 @@ def _step_of(diagnosis: Diagnosis) -> Text:
         return _BUILD_LESS
     if step := _step_of_crash(diagnosis, crash) or step_of_test(_dumps(diagnosis), largest):
         return step
-    if largest is not None and str(largest["function"]).startswith(SERVING):
+    if str(largest["function"]).startswith(SERVING):
         return _SET_TIMEOUTS
     return _THE_WHOLE_DUMP if _is_excerpt(diagnosis) else NO_BYTES
 

@@ -105,7 +105,7 @@ def test_a_few_hundred_behind_an_unclosed_result_are_seen():
 @pytest.mark.parametrize(
     ("without_stack", "said"),
     [
-        pytest.param(0, "they retain up to", id="all have stacks"),
+        pytest.param(0, "they retain about", id="all have stacks"),
         pytest.param(40, "they retain at least", id="most have none"),
     ],
 )

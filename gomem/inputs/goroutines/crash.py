@@ -50,7 +50,7 @@ _THREADS = re.compile(
     rb"errno=(\d{1,5})\)"
     rb"|^[\s`$#>]{0,8}runtime/cgo: pthread_create failed: ([^\n]{0,80})", re.MULTILINE,
 )  # fmt: skip
-_OF_CGO = {b"Resource temporarily unavailable": 11, b"Cannot allocate memory": 12}
+_CGO_ERRNO = {b"Resource temporarily unavailable": 11, b"Cannot allocate memory": 12}
 _STARTED = re.compile(rb"^PC=0x[0-9a-f]+ m=(\d{1,7})\b", re.MULTILINE)  # threads so far
 _ERRORS = {
     11: "EAGAIN, a limit on processes and threads is reached",
@@ -147,7 +147,7 @@ def _other_crash(text: bytes) -> Crash | None:
         if threads[1]:
             return Crash(NO_THREAD, threads=int(threads[1]), errno=int(threads[2]))
         started = _STARTED.search(text, threads.end())
-        errno = _OF_CGO.get(threads[3].strip(), 0)
+        errno = _CGO_ERRNO.get(threads[3].strip(), 0)
         return Crash(NO_THREAD, started=int(started[1]) if started else None, errno=errno)
     if (overflow := _OVERFLOW.search(text)) is not None:
         return Crash(STACK_OVERFLOW, limit_bytes=int(overflow[1]) if overflow[1] else None)
