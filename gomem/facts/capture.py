@@ -17,7 +17,6 @@ from gomem.analysis.collector import triggers
 from gomem.analysis.collector.counters import CollectorCounters, collector_counters
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
-from gomem.analysis.memory.containers import containers_of
 from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.profiles.lifetimes import OWN
 from gomem.analysis.retention.keepers import NotWhole
@@ -35,6 +34,8 @@ from gomem.facts.callers import Callers
 from gomem.facts.collector import CollectorFacts
 from gomem.facts.excursions import sightings_of
 from gomem.facts.frames import (
+    container_sizes,
+    containers_of_capture,
     kinds_frame,
     ledger_frame,
     levels_frame,
@@ -67,7 +68,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gomem.analysis.collector.steps import Cycles
-    from gomem.analysis.memory.containers import ContainerSizes
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.profiles.lifetimes import Lifetimes
@@ -109,10 +109,8 @@ class CaptureFacts:
     rss_profile = rss_profile
     rss_tree = rss_tree
 
-    @cached_property
-    def containers(self) -> tuple[ContainerSizes, ...]:
-        """The containers of pasted tables, the largest first."""
-        return containers_of(self.capture.processes)
+    containers = cached_property(containers_of_capture)
+    container_sizes = cached_property(container_sizes)
 
     @cached_property
     def kept(self) -> Kept | None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from gomem.analysis.collector.steps import stopped_seconds
 from gomem.analysis.mappings.kinds import kinds_by_moment
+from gomem.analysis.memory.containers import containers_frame, containers_of
 from gomem.analysis.memory.ledger import LEDGER_PARTS, PARTS
 from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.series.level import LEVEL_QUANTILES, MIN_MOMENTS, level_quantiles
@@ -18,6 +19,7 @@ from gomem.text import Words
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gomem.analysis.memory.containers import ContainerSizes
     from gomem.capture.capture import Capture
     from gomem.facts.capture import CaptureFacts
 
@@ -133,3 +135,13 @@ def _by_moment(frames: Mapping[str, pd.DataFrame], columns: tuple[Column, ...]) 
     )
     frame.attrs["columns"] = dictionary_of((MOMENT, *columns))
     return frame
+
+
+def containers_of_capture(facts: CaptureFacts) -> tuple[ContainerSizes, ...]:
+    """Return the containers of pasted tables, the largest first."""
+    return containers_of(facts.capture.processes)
+
+
+def container_sizes(facts: CaptureFacts) -> pd.DataFrame:
+    """Return the same as a frame; see `analysis.memory.containers.CONTAINERS`."""
+    return containers_frame(facts.containers)

@@ -406,8 +406,10 @@ PODS = (
 def test_a_command_that_is_repeated_is_a_series(prompt, paste):
     capture = paste("".join(PODS.format(prompt, size) for size in (120, 260, 210)))
 
-    told = said(capture)
-    shown = as_text(diagnose(capture))
+    told, diagnosis = said(capture), diagnose(capture)
+    shown = as_text(diagnosis)
+    sizes = diagnosis.facts.container_sizes.set_index("name")["highest_bytes"]
+    assert {"kv-0": 260 << 20, "kv-1": 90 << 20} == sizes.to_dict()
     assert "The working set is 210 MiB" in told
     assert "120 MiB in the first of 3 readings, highest 260 MiB" in told
     assert re.search(r"kv-0 +120 MiB +210 MiB +260 MiB +3\n", shown)

@@ -5,11 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.inputs.schema import rows_of
+from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.numbered import Label
+from gomem.text import Words
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
+
+CONTAINERS = (
+    Column("name", "str", "", "The container, as the table names it.", Label),
+    Column("tool", "str", "", "What printed the table.", Words),
+    Column("readings", "int64", "count", "Tables that list it."),
+    Column("first_bytes", "int64", "B", "Working set in the first of them."),
+    Column("last_bytes", "int64", "B", "Working set in the last."),
+    Column("highest_bytes", "int64", "B", "The highest working set of all."),
+    Column("limit_bytes", "Int64", "B", "Its limit; missing if none is printed."),
+)
 
 
 @dataclass(frozen=True)
@@ -52,3 +66,13 @@ def containers_of(rows: pd.DataFrame) -> tuple[ContainerSizes, ...]:
         for key, of_name in found.items()
     )
     return tuple(sorted(containers, key=lambda container: -max(container.sizes)))
+
+
+def containers_frame(containers: Iterable[ContainerSizes]) -> pd.DataFrame:
+    """Return a row for each container; see `CONTAINERS`."""
+    rows = [
+        (each.name, each.tool, len(each.sizes), each.first, each.last, max(each.sizes),
+         each.limit_bytes)
+        for each in containers
+    ]  # fmt: skip
+    return build_rows(rows, CONTAINERS)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from gomem.analysis.memory.containers import CONTAINERS
 from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS
 from gomem.analysis.series.level import LEVEL_QUANTILES
 from gomem.capture.capture import ARTEFACTS, Capture
@@ -293,6 +294,8 @@ REPORT = shape(
           "Goroutines by where they wait, at the last snapshot with stacks; empty without stacks.",
           "facts.goroutine_groups", state=TEXT_OR_NULL,
           created_by=TEXT_OR_NULL),
+    frame("containers", CONTAINERS, "Working sets of the containers in pasted tables.",
+          "facts.container_sizes"),
     inner("retention", "Keepers of the heap, by the last heap dump; null without a heap dump.",
           moment("moment", "The snapshot of the dump."), *KEPT, get="facts.kept", nullable=True),
     ALLOCATIONS, REASONS, TURNOVER, OBJECT_SIZES, GROWTH, FINDINGS,
