@@ -9,24 +9,23 @@ from gomem.text import Bytes, Program, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.listed import Listed
+    from gomem.causes.thresholds import Thresholds
 
-MIN_LARGER = 4  # times the RSS of the killed process
 
-
-def largest_words(listed: Listed) -> Text:
+def largest_words(listed: Listed, thresholds: Thresholds) -> Text:
     """The largest process listed beside a killed one; empty if it is not much larger."""
     if listed.larger is None or listed.killed_in != "machine":
         return Text()
     name, pid, size = listed.larger
-    if size < MIN_LARGER * (listed.rss_bytes or 0):
+    if size < thresholds.larger_listed_ratio * (listed.rss_bytes or 0):
         return Text()
     words = "; the largest process listed is {} (PID {}): {} RSS"
     return text(words, Program(name), str(pid), Bytes(size))
 
 
-def after_a_small_kill(listed: Listed) -> Text:
+def after_a_small_kill(listed: Listed, thresholds: Thresholds) -> Text:
     """Ask for the process that uses most, where the table lists it; else empty."""
-    if listed.larger is None or not largest_words(listed):
+    if listed.larger is None or not largest_words(listed, thresholds):
         return Text()
     words = (
         "{} of RSS cannot have filled the machine: of the processes listed, {} uses most. "

@@ -211,7 +211,7 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
     """Return a finding for the process named in the OOM killer's own lines."""
     who = text("{} (PID {})", Program(listed.name), str(listed.pid))
     of_machine = listed.killed_in == "machine"
-    if largest := largest_words(listed):
+    if largest := largest_words(listed, limits):
         limit = largest
     elif _is_bystander(listed, limits):
         limit = text("; no cgroup is named")
@@ -244,7 +244,7 @@ def _is_bystander(listed: Listed, limits: Thresholds) -> bool:
 def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
     """Say where to look next, by the size and the language of the killed program."""
     if _is_bystander(listed, limits):
-        if step := after_a_small_kill(listed):
+        if step := after_a_small_kill(listed, limits):
             return step
         words = (
             "{} of RSS cannot have filled the machine: other processes did, or memory that "

@@ -88,6 +88,8 @@ class Thresholds:
         kept_live_share: Maximum HeapAlloc as a share of Sys, for the report to ask what the runtime
             keeps instead of what the program retains.
         kept_bytes: Minimum Sys for that question: any program has less.
+        larger_listed_ratio: limit-risk. Multiple of the RSS of a process that the OOM killer
+            killed, from which a larger process in its table is named.
         leaked_share: Goroutines that can never run again are critical if they hold this share of
             RSS, or if there are at least goroutine_count of them.
         goroutine_growth_ratio: Minimum growth of the number of goroutines as a multiple of the
@@ -251,6 +253,7 @@ class Thresholds:
     huge_object_share: float = 0.25
     kept_live_share: float = 0.25
     kept_bytes: int = 64 * MIB
+    larger_listed_ratio: float = 4.0
     leaked_share: float = 0.25
     goroutine_growth_ratio: float = 1.5
     one_each_ratio: float = 1.4

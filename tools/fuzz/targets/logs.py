@@ -72,7 +72,8 @@ def check_goroutines(data: bytes) -> None:
     """As many goroutines as there are headers of the runtime's form, or damage."""
     if not looks_like_dump(data):
         return
-    found, damage = parsed(parse_dump, data)
+    dumped, damage = parsed(parse_dump, data)
+    found = dumped.goroutines
     headers = 0 if DELVE in data else len(found_in(GOROUTINE, data))
     wanted(bool(damage) or found.total() >= headers, "goroutines", found.total(), headers)
     wanted(min(found.values(), default=1) > 0, "a count of none")
