@@ -221,8 +221,10 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
 
 def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
     """Return the first and last level; between bursts, without the last reading."""
-    said = (printed_bytes(size, live.level) for size in (rise.first, rise.last, rise.reached))
-    rise = replace(rise, **dict(zip(("first", "last", "reached"), said, strict=True)))
+    first, last, reached = (
+        printed_bytes(size, live.level) for size in (rise.first, rise.last, rise.reached)
+    )
+    rise = replace(rise, first=first, last=last, reached=reached)
     if live.rises_between_bursts:
         return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
     return rise_evidence(path, "live heap", rise)
