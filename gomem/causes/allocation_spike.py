@@ -238,7 +238,7 @@ def _heap_sys(seen: Sighting, case: Case) -> int | None:
     rows = [moment.memstats for moment in case.facts.of_last_process]
     sizes = [int(row["HeapSys"]) for row in rows if row is not None and pd.notna(row["HeapSys"])]
     most = max(sizes, default=0)
-    rose = bool(sizes) and most - sizes[0] > 2 * seen.excursion.highest
+    rose = bool(sizes) and most - sizes[0] > case.thresholds.jump_ratio * seen.excursion.highest
     return most if rose and seen.source != RSS else None
 
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
 
 FORCED = "forced"
-SMALLEST_SHARE = 0.01  # that is written as a number
 _PEEK = "--peek 'runtime.GC$|FreeOSMemory$'"
 
 
@@ -47,9 +46,8 @@ def find(case: Case) -> list[Finding]:
     cpu, since = counters.cpu_fraction, counters.none_since
     cpu = None if cpu is None else cpu * counters.forced_fraction
     over = Text() if since is None else text("; none since {}", MomentName(since.moment))
-    about = "about" if cpu is None or cpu >= SMALLEST_SHARE else "under"
-    share = Share(max(cpu or 0.0, SMALLEST_SHARE))
-    costs = Text() if cpu is None else text(", {} {} of the CPU", about, share)
+    about = "" if str(Share(cpu or 0.0)).startswith("<") else "about "
+    costs = Text() if cpu is None else text(", {}{} of the CPU", about, Share(cpu))
     words = _forced(counters.forced, counters.cycles) + costs + over
     return [_finding(case, words, cpu, counted_evidence(case, counters), is_over=bool(over))]
 

@@ -147,11 +147,15 @@ _GOROUTINE_MECHANISM = (
 )
 
 
-_STEP = " Two readings show a step, not a direction: work in progress looks the same."
+_STEP = " So few readings show a step, not a direction: work in progress looks the same."
 
 
 def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
-    step = _STEP if live.rise is not None and live.rise.readings <= TWO else ""
+    step = (
+        _STEP
+        if live.rise is not None and live.rise.readings < case.thresholds.growth_readings
+        else ""
+    )
     said = text("{}{}{}{}", CAUSE.mechanism, step, _burst(live), _unseen(live))
     return sentences(said, aging_words(case, sites))
 
@@ -174,14 +178,15 @@ def _burst(live: LiveHeap) -> Text:
     return Text() if last is None else text(said, Bytes(round(last)))
 
 
-TWO = 2  # readings, between which there can be a single step
 BETWEEN_BURSTS = "live heap outside bursts"
 
 
 def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     grows = text(
         "{}: {}the live heap grows by {}, to {}{}",
-        "Leak or cache still filling" if rise.readings > TWO else "Leak, filling cache or burst",
+        "Leak or cache still filling"
+        if rise.readings >= case.thresholds.growth_readings
+        else "Leak, filling cache or burst",
         "outside bursts " if live.rises_between_bursts else "",
         Rate(rise.rate, rise.low, rise.high),
         Bytes(printed_bytes(rise.last if live.rises_between_bursts else rise.reached, live.level)),
