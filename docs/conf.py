@@ -2,6 +2,8 @@
 
     make docs      builds it into build/docs, with warnings as errors
 
+The tests build it with `-D gomem_brief=1`: without slow commands, and with few examples.
+
 All of gomem's output is real: the build runs the commands in `{gomem}` blocks and the cells, and
 generates the pages of causes, columns, fields, thresholds and commands from the code.
 """

@@ -11,7 +11,8 @@ from hypothesis import settings
 from tests.scheduling import ByCapture, beyond_most, long_first
 
 # How long an example takes depends on what else the machine does, which proves nothing.
-settings.register_profile("gomem", deadline=None)
+settings.register_profile("every case", deadline=None)
+settings.register_profile("gomem", deadline=None, max_examples=40)
 settings.load_profile("gomem")
 
 # Frames and modules make many objects and few cycles: looking for these takes a tenth of the time.
@@ -37,8 +38,15 @@ def pytest_addoption(parser):
         "--every-notebook", action="store_true", help="each notebook on each foreign capture"
     )
     parser.addoption(
-        "--every-case", action="store_true", help="all cases of tests that are marked `at_most`"
+        "--every-case",
+        action="store_true",
+        help="all cases of tests that are marked `at_most`, and more examples of Hypothesis",
     )
+
+
+def pytest_configure(config):
+    if config.getoption("--every-case"):
+        settings.load_profile("every case")
 
 
 @pytest.hookimpl(tryfirst=True)

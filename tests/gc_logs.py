@@ -122,14 +122,18 @@ def release_of(name: str) -> GoRelease:
     return version
 
 
+def story_of(name: str) -> str:
+    """How a recorded log was made, from its name: nothing is read."""
+    return name.rpartition("-go")[0]
+
+
 @cache
 def recorded(name: str) -> Recorded:
     """A recorded log by its name, such as `plain-go1.12.17`."""
-    story = name.rpartition("-go")[0]
     (path,) = GCLOGS.glob(f"{name}.log*")
     notes = tuple(json.loads(line) for line in (GCLOGS / f"{name}.json").read_text().splitlines())
     truth = tuple(_samples(note["samples"] or []) for note in notes)
-    return Recorded(story, release_of(name), read_gctrace(path), notes, truth)
+    return Recorded(story_of(name), release_of(name), read_gctrace(path), notes, truth)
 
 
 def _samples(samples: list[dict]) -> pd.DataFrame:

@@ -75,11 +75,11 @@ class Recorded:
 
     def _once(self, key: Hashable, about: Any, make: Callable[[], Any]) -> Any:
         """The answer; what it is about is kept with it, so that no other object has its id."""
-        if key not in self._known:
-            if len(self._known) >= MOST:
-                self._known.clear()
-            self._known[key] = about, make()
-        return self._known[key][1]
+        known = self._known.pop(key, None) or (about, make())
+        self._known[key] = known  # the last that was asked
+        if len(self._known) > MOST:
+            del self._known[next(iter(self._known))]
+        return known[1]
 
     def _once_of(
         self, about: list[Any], asked: str, options: dict[str, Any], make: Callable[[], Any]

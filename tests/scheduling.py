@@ -1,7 +1,8 @@
 """Which tests share a process, and which files begin.
 
 Those of a file do, and those about a recorded capture, in whatever file: what is asked of it is
-then asked in one process, and not in each. So do captures of one story, which are compared.
+then asked in one process, and not in each. So do captures of one story, which are compared, and
+files that compare the same runs.
 """
 
 from __future__ import annotations
@@ -34,11 +35,15 @@ LONG = (
 )
 
 
+# Files that compare the same runs.
+_COMPARING = ("tests/comparison/", "tests/views/comparison/")
+
+
 def shared_by(nodeid: str) -> str:
     """What tests of one process have in common: the story of a capture, or their file."""
     if of_a_capture := _OF_A_CAPTURE.search(nodeid):
         return _RECORDING.sub("", of_a_capture[1])
-    return nodeid.partition("::")[0]
+    return "comparison" if nodeid.startswith(_COMPARING) else nodeid.partition("::")[0]
 
 
 def long_first(items: list[pytest.Item]) -> None:
@@ -56,7 +61,7 @@ def beyond_most(items: list[pytest.Item]) -> set[pytest.Item]:
     left = set()
     for those in cases.values():
         (count,) = those[0].get_closest_marker("at_most").args
-        step = max(1.0, len(those) / count)
+        step = max(1.0, len(those) / count) if count else 0
         run = {int(number * step) for number in range(count)}
         left |= {item for number, item in enumerate(those) if number not in run}
     return left

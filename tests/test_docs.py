@@ -177,8 +177,12 @@ def test_a_file_of_the_project_that_is_named_is_there(page):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The manual, built once, from a copy: pages are made beside their sources."""
+def built(request, tmp_path_factory):
+    """The manual, built once, from a copy: pages are made beside their sources.
+
+    All commands and examples are run with --every-case, and by `make docs`; else those that are not
+    slow, in one process.
+    """
     if find_spec("furo") is None or find_spec("myst_nb") is None:
         pytest.skip("the packages of the extra `docs` are not installed")
     copy = tmp_path_factory.mktemp("manual")
@@ -189,7 +193,9 @@ def built(tmp_path_factory):
             ignore=shutil.ignore_patterns("causes", "reference", "gallery", "__pycache__"),
         )
     (copy / "CHANGELOG.md").write_bytes((ROOT / "CHANGELOG.md").read_bytes())
-    sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", "-j", "auto", "-b", "html"]
+    every = request.config.getoption("--every-case")
+    much = ["-j", "auto"] if every else ["-D", "gomem_brief=1"]
+    sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", *much, "-b", "html"]
     answer = subprocess.run(
         [*sphinx, str(copy / "docs"), str(copy / "html")],
         capture_output=True, text=True, check=False, cwd=copy,

@@ -87,9 +87,11 @@ def test_a_notebook_runs_on_its_fixtures_and_its_claims_hold(path, monkeypatch):
     assert len(cells(path, "code")) == len(shown)
 
 
+@pytest.mark.every_notebook
 def test_in_a_kernel_of_its_own_a_notebook_does_the_same():
     """
-    One of them: a kernel takes four seconds, and `gomem notebook` runs others in one.
+    One of them: a kernel takes four seconds, and `gomem notebook` runs others in one, those that
+    the wheel has with their claims.
     """
     path = NOTEBOOKS[0]
     with tempfile.TemporaryDirectory(prefix="gomem-") as sockets:
@@ -213,6 +215,7 @@ def run_cells(path: Path, capture: Path) -> str:
     return "\n".join(shown_by(notebook_for(path.read_text(), names), path.name))
 
 
+@pytest.mark.at_most(17)
 @each_notebook
 @pytest.mark.parametrize("capture", STRANGERS, ids=lambda path: path.name)
 def test_a_notebook_runs_on_anybodys_capture(path, capture):

@@ -27,5 +27,12 @@ def test_what_is_asked_of_a_storys_captures_shares_a_process_and_else_a_file_doe
     assert shared == shared_by(f"{FILE}::{named}")
 
 
+def test_files_that_compare_share_a_process():
+    files = ("tests/comparison/test_load.py", "tests/views/comparison/test_comment.py")
+
+    assert {"comparison"} == {shared_by(f"{file}::test_a") for file in files}
+    assert "healthy" == shared_by(f"{files[0]}::test_a[healthy-go1.27.3]")
+
+
 def test_the_files_that_begin_are_there():
     assert [] == [name for name in LONG if not (FIXTURES.parent / name).is_file()]

@@ -20,6 +20,8 @@ MEASURED = Path(__file__).parent.parent / "measured.json"
 LABORATORY = FIXTURES / "laboratory" / "truth.json"
 WORKERS = 2
 WIDTH = 80
+# One with a figure, one of a log, one with a baseline, and one of a single file.
+EXAMPLES_IF_BRIEF = ("goroutine-leak", "long-pauses", "untouched-now-resident", "data-missing")
 SECTIONS_WITH_FIGURES = ("moments", "ledger", "collector", "allocations")
 
 
@@ -29,11 +31,15 @@ def words() -> dict:
     return tomllib.loads(WORDS.read_text(encoding="utf-8"))
 
 
-def cause_pages() -> dict[str, str]:
-    """Return the pages' texts by name, including the index."""
-    with ProcessPoolExecutor(WORKERS) as pool:
-        pages = dict(zip((c.code for c in CAUSES), pool.map(_page, CAUSES), strict=True))
-    return pages | {"index": _index()}
+def cause_pages(*, brief: bool = False) -> dict[str, str]:
+    """Return the pages' texts by name, including the index; if brief, with few examples."""
+    codes = [cause.code for cause in CAUSES]
+    if brief:
+        pages = [_page(cause, with_example=cause.code in EXAMPLES_IF_BRIEF) for cause in CAUSES]
+    else:
+        with ProcessPoolExecutor(WORKERS) as pool:
+            pages = list(pool.map(_page, CAUSES))
+    return dict(zip(codes, pages, strict=True)) | {"index": _index()}
 
 
 def _index() -> str:
@@ -48,7 +54,7 @@ def _index() -> str:
     )
 
 
-def _page(cause) -> str:
+def _page(cause, *, with_example: bool = True) -> str:
     said = words()[cause.code]
     return "\n\n".join(
         [
@@ -58,7 +64,7 @@ def _page(cause) -> str:
             "\n".join(f"- {line}" for line in said["see"]),
             "## What it means",
             _plain(cause.mechanism),
-            _example(cause, said),
+            _example(cause, said) if with_example else "",
             "## How sure gomem is",
             said["sure"],
             _reliability(cause.code),

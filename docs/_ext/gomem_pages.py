@@ -14,7 +14,8 @@ def setup(app):
 
 def _write_pages(app) -> None:
     source = Path(app.srcdir)
-    for folder, pages in (("causes", cause_pages()), ("reference", reference_pages())):
+    causes = cause_pages(brief=app.config.gomem_brief)
+    for folder, pages in (("causes", causes), ("reference", reference_pages())):
         (source / folder).mkdir(exist_ok=True)
         for stale in (source / folder).glob("*.md"):
             if stale.stem not in pages:

@@ -38,7 +38,7 @@ def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
     named = time_in_name(path.name) or time_in_name(path.parent.name)
     if named is not None:
         return named, BY_NAME
-    own = getattr(parsed, "time", None)
+    own = getattr(parsed, "time", None) or getattr(source, "time", None)
     if isinstance(own, datetime):
         return own, OWN_CLOCK
     return source.modified, BY_FILE if source.modified else ""

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain
 from os import PathLike
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gomem.capture.capture import Capture
-from gomem.capture.clock import OWN_CLOCK, time_of
+from gomem.capture.clock import time_of
 from gomem.capture.cut_mappings import cut_mappings
+from gomem.capture.loops import loop_parts
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.other_processes import PROCESSES, of_listed_process
-from gomem.capture.pasted import PastedPart, pasted_parts
-from gomem.capture.place import AFTER, DURING, are_repeated, place, place_of_word, stem_of
+from gomem.capture.pasted import pasted_parts
+from gomem.capture.place import DURING, place, place_of_word
 from gomem.capture.prose import Prose
 from gomem.capture.release import release_of
-from gomem.capture.runs import OtherRun, before_the_last, in_order, of_last_run
+from gomem.capture.runs import OtherRun, before_the_last, of_last_run
+from gomem.capture.series import SERIES, has_several, taken_apart, with_undated_series
+from gomem.capture.timeline import with_series, with_stamped
+from gomem.capture.times_of_day import dated
 from gomem.capture.watched import watched_in_a_notebook
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
-from gomem.inputs.kinds import BY_NAME, MOMENT_SCOPE, is_named_as_one, kind_of
+from gomem.inputs.kinds import BY_NAME, is_named_as_one, kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.inputs.runtime_lines.patterns import patterns_added
@@ -50,8 +54,6 @@ if TYPE_CHECKING:
 LOG = BY_NAME["gctrace"]
 # Kinds whose files can be too long for memory and are read in pieces, with reader options.
 IN_PIECES = {"gctrace": {"packed": True}, "heapdump": {}}
-# Kinds whose files can have several readings.
-SERIES = frozenset({"memstats", "processes", "runtime_lines"})
 
 
 @dataclass
@@ -103,10 +105,16 @@ def _load(
     _read_all(sources, gathering, progress)
     if not gathering.artefacts:
         raise CaptureError(_nothing_readable(named[0], gathering))
-    gathering.artefacts, other_runs = _of_one_process(_series(gathering.artefacts))
+    gathering.artefacts = dated(gathering.artefacts)
+    left, timed = taken_apart([] if manifest.files else gathering.artefacts)
+    left = left if timed else gathering.artefacts
+    gathering.artefacts, other_runs = _of_one_process(with_undated_series(left))
     present = {artefact.source.name for artefact in gathering.artefacts}
     present |= {source.name for source in gathering.passed_over}
     gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)
+    gathering.artefacts = with_stamped(gathering.artefacts)
+    if timed:
+        gathering.artefacts = with_series(gathering.artefacts, timed)
     gathering.damage += wrong
     damaged = {damage.source for damage in gathering.damage}
     by_name = {artefact.source.name: artefact.source for artefact in gathering.artefacts}
@@ -150,7 +158,7 @@ def _open_all(
         if entry.path in named:
             parts = pasted_parts(source)
             gathering.prose.add(source)
-        sources += parts or [source]
+        sources += parts or loop_parts(source) or [source]
     return sources
 
 
@@ -247,55 +255,11 @@ def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
     return read_artefact(kind, source, progress=advance, **IN_PIECES[kind.name])
 
 
-def _series(artefacts: list[Artefact]) -> list[Artefact]:
-    """Split a file with several readings into snapshots, unless other files have snapshots.
-
-    Otherwise it is unknown which reading belongs to the other files, and the last reading is used.
-    Other files that were taken once, without a clock, belong to the end of the series.
-    """
-    of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
-    many = [file for file in of_moments if file.kind.name in SERIES and _has_several(file)]
-    are_pasted = all(map(_is_pasted, many))
-    if len({file.kind.name for file in many}) != 1 or not (len(many) == 1 or are_pasted):
-        return artefacts
-    if are_pasted:
-        many = [file for file in of_moments if file.kind is many[0].kind]
-    beside = [file for file in of_moments if not any(file is series for series in many)]
-    are_at_end = _are_taken_once(beside, many[0])
-    if not are_at_end and not all(map(_is_undated_paste, beside)):
-        return artefacts
-    dumps = in_order([_with_time(file, dump) for file in many for dump in file.parsed.dumps])
-    if beside and not are_at_end and dumps[-1].time is None:
-        return artefacts
-    undated = [replace(file, is_of_last=True) for file in beside]
-    others = [file for file in artefacts if file.kind.scope != MOMENT_SCOPE]
-    return [*others, *dumps, *undated]
-
-
-def _are_taken_once(files: Sequence[Artefact], series: Artefact) -> bool:
-    """Whether files beside a series were taken once: at one place, and one of each kind.
-
-    They were most likely taken at its end, unless their name or a clock says otherwise.
-    """
-    names = [PurePosixPath(file.source.name) for file in files]
-    stems = {stem_of(name.name) for name in names} - {""}
-    late = [dump.time for dump in series.parsed.dumps if dump.time is not None][-2:-1]
-    times = [file.exact_time for file in files if file.exact_time is not None]
-    return (
-        not _is_pasted(series)
-        and {name.parent for name in names} <= {PurePosixPath(series.source.name).parent}
-        and {place_of_word(stem) for stem in stems} <= {AFTER}
-        and len(stems) < 2
-        and all(time >= least for time in times for least in late)
-        and not are_repeated([series, *files])
-    )
-
-
 def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
     """Keep the readings of the last process in a text; return the others as runs."""
     if len({artefact.source.text_name for artefact in artefacts}) != 1:
         return _with_last_listing(artefacts)
-    several = [file for file in artefacts if file.kind.name in SERIES and _has_several(file)]
+    several = [file for file in artefacts if file.kind.name in SERIES and has_several(file)]
     if len(several) == 1:  # the last dump counts, with the other files
         (file,) = several
         left, runs = of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])
@@ -310,30 +274,12 @@ def _with_last_listing(
     artefacts: list[Artefact],
 ) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
     """Keep the last listing of the only process table; return the earlier ones as runs."""
-    several = [file for file in artefacts if file.kind.name == PROCESSES and _has_several(file)]
+    several = [file for file in artefacts if file.kind.name == PROCESSES and has_several(file)]
     if len(several) != 1:
         return artefacts, ()
     (table,) = several
     left, runs = of_listed_process([table])
     return [placed for file in artefacts for placed in (left if file is table else [file])], runs
-
-
-def _is_pasted(artefact: Artefact) -> bool:
-    return isinstance(artefact.source, PastedPart)
-
-
-def _has_several(series: Artefact) -> bool:
-    return next(islice(series.parsed.dumps, 1, None), None) is not None
-
-
-def _is_undated_paste(artefact: Artefact) -> bool:
-    return _is_pasted(artefact) and artefact.time_source != OWN_CLOCK
-
-
-def _with_time(series: Artefact, dump: Any) -> Artefact:
-    """One dump of a series, with its own time; without time if it has none."""
-    source = OWN_CLOCK if dump.time else ""
-    return replace(series, parsed=dump, time=dump.time, time_source=source)
 
 
 def _nothing_readable(path: Named, gathering: _Gathering) -> Text:

@@ -42,6 +42,10 @@ MAX_BYTES = 1 << 21  # a ticket is shorter
 MAX_STRETCHES = 300  # more indicate a log, not a person's text
 UNREAD = ""  # kind of evidence without a parser
 LOG, BENCHMARKS = "gctrace", "gobench"
+# The two lines of heading of a table of benchstat, which can follow benchmarks at once.
+_BENCHSTAT = re.compile(
+    rb"^[^\n]*\xe2\x94\x82[^\n]*\n[^\n]*\xe2\x94\x82 +\S+/(?:op|s|sec)\b", re.MULTILINE
+)
 LAST = b"```"  # a mark after the last line
 IN_LINES = frozenset({LOG, "memstats"})  # kinds whose lines occur between other lines
 TABLE = "processes"
@@ -129,6 +133,11 @@ class _Stretch:
     kind: str = UNREAD
     lines: frozenset[int] = frozenset()  # the lines that count, if not all
 
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table that is named, not read."""
+        return self.kind == UNREAD
+
 
 def pasted_parts(source: Source) -> list[Source]:
     """Return the artefacts pasted into a text; empty if the text is one artefact or has none."""
@@ -186,7 +195,8 @@ def _with_beside(
 ) -> list[Source]:
     """Return a one-artefact text and the further parts in its lines; empty if there are none."""
     beside = [_part(source, lines, table) for table in tables]
-    beside += [_part(source, lines, part) for part in _beside_all(lines, [whole])]
+    further = _beside_all(lines, [whole])
+    beside += [_part(source, lines, part) for part in further if not (tables and part.is_table)]
     beside += _settings(source, lines, {whole.kind})
     return [source, *(replace(part, damage=()) for part in beside)] if beside else []
 
@@ -210,12 +220,15 @@ def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stre
 
 
 def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
-    """MemStats in words between a log's lines or below a table; a process's row below MemStats."""
+    """MemStats in words between lines or below a table; a process's row; a benchmark's table."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
     of_machine = MACHINE_LINES if part.kind == TABLE else ()
     for machine in filter(None, (lines_of(text) for lines_of in of_machine)):
         kept = frozenset(part.start + number - 1 for number in machine)
         yield _Stretch(min(kept), max(kept) + 1, part.is_marked, lines=kept)
+    if part.kind == BENCHMARKS and (compared := _BENCHSTAT.search(text)):
+        start = part.start + text.count(b"\n", 0, compared.start())
+        yield _Stretch(start, part.stop, part.is_marked)
     if part.kind in WITHOUT_WORDS:
         found = lines_in_words(text)
         kinds = IN_WORDS

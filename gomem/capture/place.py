@@ -35,13 +35,13 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 # Names of moments in chronological order; none begins with a digit, or a time.
 ORDER = (
     {"before", "start", "first", "begin", "initial", "baseline", "early", "old"},
-    {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
+    {"during", "mid", "middle", "busy", "loaded", "peak", "spike", "second", "third"},
     {"after", "later", "late", "last", "end", "final", "now", "new"},
 )
 DURING, AFTER = 1, 2  # places in ORDER: of `during` and names without a place, and of `after`
 # Numbers, letters, times, or a word and one of these: `2`, `t2`, `b`, `scrape-07`, `before`.
 _IN_ORDER = re.compile(
-    rf"(?:[a-z]+-?)?[0-9TZ:.-]*[0-9][0-9TZ:.-]*|(?:[a-z]+-)?[a-z]|{'|'.join(sorted(set().union(*ORDER)))}",
+    rf"(?:[a-z]+-?)?[0-9TZ:.-]*[0-9][0-9TZ:.-]*|(?:[a-z]+-)?(?:[a-z]|{'|'.join(sorted(set().union(*ORDER)))})",
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[-_. ()]+")
@@ -198,12 +198,12 @@ def place_of_word(name: str) -> int | None:
 
 
 def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
-    """Combine files of `after` and of `after-deploy`, unless a kind would be there twice."""
+    """Combine files of `after`, `after-deploy` and `m-after`, if no kind is then there twice."""
     joined = dict(by_stem)
     for short in sorted(by_stem, key=len):
         if place_of_word(short) is None:
             continue
-        for long in [stem for stem in joined if stem.startswith(f"{short}-")]:
+        for long in [stem for stem in joined if stem != short and short in stem.split("-")]:
             if short in joined and not are_repeated([*joined[short], *joined[long]]):
                 joined[short] = [*joined[short], *joined.pop(long)]
     return joined

@@ -41,8 +41,14 @@ def rss_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
     ledger = moment.ledger
     if ledger is None or ledger.rss_bytes is None:
         return ()
-    kind, _, field_name = ledger.rss_source.partition(" ")
-    return known(moment.path(kind), "B", {field_name: ledger.rss_bytes})
+    _, _, field_name = ledger.rss_source.partition(" ")
+    return known(rss_path(moment), "B", {field_name: ledger.rss_bytes})
+
+
+def rss_path(moment: MomentFacts) -> str:
+    """Return the artefact with RSS; empty if unknown."""
+    source = "" if moment.ledger is None else moment.ledger.rss_source
+    return moment.path(source.partition(" ")[0]) if source else ""
 
 
 def goal_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:

@@ -46,8 +46,9 @@ def find(case: Case) -> list[Finding]:
     cpu, since = counters.cpu_fraction, counters.none_since
     cpu = None if cpu is None else cpu * counters.forced_fraction
     over = Text() if since is None else text("; none since {}", MomentName(since.moment))
-    about = "" if str(Share(cpu or 0.0)).startswith("<") else "about "
-    costs = Text() if cpu is None else text(", {}{} of the CPU", about, Share(cpu))
+    share = Share(cpu)
+    about = "" if f"{share}".startswith("<") else "about "
+    costs = Text() if cpu is None else text(", {}{} of the CPU", about, share)
     words = _forced(counters.forced, counters.cycles) + costs + over
     return [_finding(case, words, cpu, counted_evidence(case, counters), is_over=bool(over))]
 

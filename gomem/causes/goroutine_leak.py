@@ -109,7 +109,7 @@ def _growing(case: Case) -> Finding:
     first, last = counted[0], counted[-1]
     sites = growing_sites(case)
     heap = goroutines_heap_bytes(case, sites)
-    size = growth.stacks_held + heap
+    size = growth.stacks_grown + heap
     likely = (
         probability(case) >= thresholds.likely_probability
         and count.readings >= thresholds.growth_readings

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, sentences, top, with_files
-from gomem.causes.evidence import known, rise_evidence, watched_evidence
+from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.live_growth import (
@@ -48,13 +48,14 @@ if TYPE_CHECKING:
     from gomem.analysis.retention.described import Keeper
     from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
 
 
 def find(case: Case) -> list[Finding]:
     """Return one finding, if the live heap grows to the end."""
     live, thresholds = case.facts.live_heap, case.thresholds
     if live is None:
-        return _of_arenas(case)
+        return _of_rss(case) or _of_arenas(case)
     if live.rise is None or not grows(case):
         return []
     sure = probability(case)
@@ -147,15 +148,12 @@ _GOROUTINE_MECHANISM = (
 )
 
 
-_STEP = " So few readings show a step, not a direction: work in progress looks the same."
+_STEP = " Two readings show a step, not a direction: work in progress looks the same."
 
 
 def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
-    step = (
-        _STEP
-        if live.rise is not None and live.rise.readings < case.thresholds.growth_readings
-        else ""
-    )
+    readings = 0 if live.rise is None else live.rise.readings
+    step = _STEP if readings < case.thresholds.growth_readings else ""
     said = text("{}{}{}{}", CAUSE.mechanism, step, _burst(live), _unseen(live))
     return sentences(said, aging_words(case, sites))
 
@@ -182,11 +180,10 @@ BETWEEN_BURSTS = "live heap outside bursts"
 
 
 def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
+    is_step = rise.readings < case.thresholds.growth_readings  # as far as anything shows
     grows = text(
         "{}: {}the live heap grows by {}, to {}{}",
-        "Leak or cache still filling"
-        if rise.readings >= case.thresholds.growth_readings
-        else "Leak, filling cache or burst",
+        "Leak, filling cache or burst" if is_step else "Leak or cache still filling",
         "outside bursts " if live.rises_between_bursts else "",
         Rate(rise.rate, rise.low, rise.high),
         Bytes(printed_bytes(rise.last if live.rises_between_bursts else rise.reached, live.level)),
@@ -271,6 +268,77 @@ def _next_step(rise: Rise, case: Case) -> Text:
     see = text("See which callers cause the growth: {}.", top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
     return sentences(see, WATCH if is_short else "")
+
+
+def _of_rss(case: Case) -> list[Finding]:
+    """Return a finding if only RSS is known over time, and a heap profile names who holds it.
+
+    Of the recorded processes whose RSS rises like this, nine of ten leak, in Go or in C. So the
+    program's own function must hold most of the profile, and the profile a part of the growth.
+    """
+    facts, thresholds = case.facts, case.thresholds
+    rise, path = facts.rss_level.rise, _last_profile(case)
+    sites = holding_sites(case) if path is not None else ()
+    if rise is None or not sites or sites[0].share < thresholds.most_share:
+        return []
+    is_steady = rise.goes_on and rise.readings >= thresholds.growth_readings
+    if not is_steady or not matters(rise, thresholds) or rise.ratio < thresholds.growth_few_ratio:
+        return []
+    with_rss = [moment for moment in facts.moments if moment.rss_bytes is not None]
+    last, in_use = with_rss[-1], sites[0].change / sites[0].share
+    most = _most_of_go(with_rss[0], last)
+    is_of_go = most is None or most >= thresholds.most_share * rise.grown
+    if not is_of_go or in_use < thresholds.named_share * rise.grown:
+        return []
+    is_timed = all(moment.time is not None for moment in facts.moments)
+    reached = Bytes(round(rise.reached))
+    if is_timed:
+        grows = text("by {}, to {}", Rate(rise.rate, rise.low, rise.high), reached)
+    else:
+        grows = text("from {} to {}", Bytes(round(rise.first)), reached)
+    return [
+        CAUSE.finding(
+            Severity.WARNING,
+            text(
+                "Leak or cache still filling: RSS grows {}; {} of inuse_space is from {}",
+                grows,
+                share_words(sites[0].share, thresholds),
+                sites[0].words,
+            ),
+            size=round(min(in_use, rise.grown)),
+            evidence=(
+                *rise_evidence(rss_path(last), "RSS", rise),
+                *(watched_evidence(rss_path(last), rise) if is_timed else ()),
+                *_site_evidence(sites, case),
+            ),
+            mechanism=_RSS_ONLY,
+            next_step=NAME_IT,
+            confidence="possible",
+            sites=sites,
+        )
+    ]
+
+
+def _most_of_go(first: MomentFacts, last: MomentFacts) -> int | None:
+    """Return how much of the growth of RSS can be Go's heap; None if no file limits it."""
+    if last.arenas_rss_bytes is not None:
+        return last.arenas_rss_bytes
+    ledgers = [moment.ledger for moment in (first, last)]
+    if any(ledger is None or not ledger.has("mapped_files") for ledger in ledgers):
+        return None
+    anonymous = [
+        (ledger.rss_bytes or 0) - ledger.part("mapped_files") - ledger.part("shared_memory")
+        for ledger in ledgers
+        if ledger is not None
+    ]
+    return anonymous[1] - anonymous[0]
+
+
+_RSS_ONLY = (
+    "RSS rises steadily to the end, and a heap profile shows who holds Go's heap. A profile is of "
+    "an earlier GC and leaves garbage out, so it shows less than RSS. Only a second profile shows "
+    "that the live heap grows."
+)
 
 
 def _of_arenas(case: Case) -> list[Finding]:

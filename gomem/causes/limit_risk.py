@@ -18,6 +18,7 @@ from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, sentences
 from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
+from gomem.causes.largest_listed import after_a_small_kill, largest_words
 from gomem.causes.live_growth import grows
 from gomem.causes.no_go import no_go_words
 from gomem.causes.sites import growing_sites
@@ -210,7 +211,9 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
     """Return a finding for the process named in the OOM killer's own lines."""
     who = text("{} (PID {})", Program(listed.name), str(listed.pid))
     of_machine = listed.killed_in == "machine"
-    if _is_bystander(listed, limits):
+    if largest := largest_words(listed):
+        limit = largest
+    elif _is_bystander(listed, limits):
         limit = text("; no cgroup is named")
     elif of_machine:
         limit = text("; the machine ran out of memory")
@@ -241,6 +244,8 @@ def _is_bystander(listed: Listed, limits: Thresholds) -> bool:
 def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
     """Say where to look next, by the size and the language of the killed program."""
     if _is_bystander(listed, limits):
+        if step := after_a_small_kill(listed):
+            return step
         words = (
             "{} of RSS cannot have filled the machine: other processes did, or memory that "
             "belongs to no process (tmpfs, kernel). See what uses the memory: {}."

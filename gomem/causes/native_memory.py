@@ -140,7 +140,7 @@ def _mapped_files(account: Account) -> float:
 
 
 def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:
-    sys = None if moment.memstats is None else moment.memstats.get("Sys")
+    sys = moment.sys_bytes if moment.memstats is None else moment.memstats.get("Sys")
     claimed = None if sys is None or pd.isna(sys) else int(sys)
     return known(moment.path("memstats"), "B", {"Sys": claimed})
 

@@ -1,20 +1,24 @@
 """Memory that Go released with MADV_FREE and that the kernel has not reclaimed yet.
 
 The pages stay resident, and count in every RSS, until the kernel is short of memory. smaps shows
-them as LazyFree, whatever the release. MADV_FREE is the default from Go 1.12 to 1.15, if the kernel
-has it (4.5). Since Go 1.16 only GODEBUG=madvdontneed=0 selects it.
+them as LazyFree, whatever the release. Without smaps, a sign is RSS that stays as high as the heap
+that was in use, although Go has released it since. MADV_FREE is the default from Go 1.12 to 1.15,
+if the kernel has it (4.5). Since Go 1.16 only GODEBUG=madvdontneed=0 selects it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FREE
 from gomem.causes.cause import Cause
+from gomem.causes.commands import TAKE_SMAPS, sentences
 from gomem.causes.evidence import heap_evidence, known, release_evidence, rss_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.releases import Fact
-from gomem.text import Bytes, Command, Text, text
+from gomem.text import Bytes, Command, Count, Text, text
+from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -26,7 +30,7 @@ def find(case: Case) -> list[Finding]:
 
     The finding is a note if LazyFree is less than half of RSS: Go 1.12 to 1.15 always have some.
     """
-    return case.at_moments(_at)
+    return case.at_moments(_at) or _by_counts(case)
 
 
 _NO_LEAK = "Or alert on RSS minus LazyFree, or on the working set. This is not a leak."
@@ -85,3 +89,80 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         next_step=advice,
         confidence="certain" if with_smaps else "likely",
     )
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """What MemStats and RSS say of a snapshot without LazyFree, in bytes."""
+
+    moment: MomentFacts
+    in_use: float
+    released: float
+    beyond: float  # anonymous memory in RSS beyond what Go has and has not released
+
+
+def _by_counts(case: Case) -> list[Finding]:
+    """Return a finding if RSS keeps what Go had in use before, and has released since."""
+    limits, counted = case.thresholds, _counted(case)
+    if not counted[1:] or any(_shows_lazy_free(each.moment) for each in counted):
+        return []
+    last, most = counted[-1], float(case.facts.capture.memstats["HeapInuse"].max())
+    beyond = min(each.beyond for each in counted[-2:])
+    freed = min(last.released, most - last.in_use)
+    least = limits.notable(limits.released_bytes, last.moment.rss_bytes)
+    if not max(least, limits.most_share * freed) <= beyond <= freed / limits.nearly_all_share:
+        return []
+    rss = last.moment.rss_bytes or 0
+    is_most = beyond >= limits.idle_by_goal_fraction * rss
+    return [
+        CAUSE.finding(
+            Severity.WARNING if is_most else Severity.INFO,
+            text(
+                "MADV_FREE: about {} of RSS is most likely heap that Go has released ({}); RSS did "
+                "not fall with the heap",
+                Bytes(round(beyond)),
+                Bytes(round(last.released)),
+            ),
+            moment=last.moment.name,
+            size=round(beyond),
+            evidence=(
+                *rss_evidence(last.moment),
+                *known(
+                    last.moment.path("memstats"),
+                    "B",
+                    {"HeapReleased": last.released, "HeapInuse": last.in_use},
+                ),
+                *known(str(Count(len(counted), "snapshot")), "B", {"HeapInuse, highest": most}),
+                release_evidence(case.facts.go_version),
+            ),
+            next_step=sentences(text("See LazyFree: {}.", TAKE_SMAPS), _IF_IT_IS),
+            confidence="possible",
+        )
+    ]
+
+
+_IF_IT_IS = (
+    "If it is there, Go 1.12 to 1.15, or GODEBUG=madvdontneed=0, released it with MADV_FREE. If "
+    "not, C memory or mappings of the program have that size."
+)
+
+
+def _shows_lazy_free(moment: MomentFacts) -> bool:
+    return moment.mappings is not None or "smaps_rollup" in moment.paths
+
+
+def _counted(case: Case) -> list[_Counted]:
+    """Return the snapshots that have RSS, Sys and what of the heap is in use and released."""
+    rows = case.facts.capture.memstats.groupby("moment", observed=True).last()
+    found = []
+    for moment in case.facts.of_last_process:
+        if moment.rss_bytes is None or moment.ledger is None or moment.name not in rows.index:
+            continue
+        row = rows.loc[moment.name]
+        in_use, released, sys = (row[name] for name in ("HeapInuse", "HeapReleased", "Sys"))
+        if any(map(is_unknown, (in_use, released, sys))):
+            continue
+        files = moment.ledger.part("mapped_files") + moment.ledger.part("shared_memory")
+        beyond = moment.rss_bytes - files - (float(sys) - float(released))
+        found.append(_Counted(moment, float(in_use), float(released), beyond))
+    return found

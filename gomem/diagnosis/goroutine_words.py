@@ -64,6 +64,11 @@ ANYTHING = text(
     "Collect smaps, MemStats and a heap profile at one time: {}.",
     CAPTURE_ONCE,
 )
+_SET_TIMEOUTS = Text(
+    "Set ReadHeaderTimeout and IdleTimeout on the http.Server: without them, clients that send "
+    "nothing keep their connections."
+)
+SERVING = ("net/http.(*connReader).", "net/http.(*conn).")  # a server's, not a client's
 CONNECTIONS = {
     "net/http.(*connReader).": "A server waits there for the next request of a client.",
     "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
@@ -140,6 +145,8 @@ def _step_of(diagnosis: Diagnosis) -> Text:
         return _BUILD_LESS
     if step := _step_of_crash(diagnosis, crash) or step_of_test(_dumps(diagnosis), largest):
         return step
+    if str(largest["function"]).startswith(SERVING):
+        return _SET_TIMEOUTS
     return _THE_WHOLE_DUMP if _is_excerpt(diagnosis) else NO_BYTES
 
 

@@ -144,6 +144,7 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
             words = ", {} of {}, which all containers show as limit: likely the machine's memory"
         of = text(words, share, Bytes(listed.limit_bytes))
     size, at = Bytes(listed.working_set_bytes), at_moment(diagnosis, facts)
+    before, grew = _before(diagnosis, listed)
     words = _COUNTED_BY.get(listed.tool, _COUNTED)
     if is_not_go(listed.name):
         step = no_go_words(listed, diagnosis.capture.unused_settings)
@@ -151,7 +152,21 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
         step = text("See what is not of that process: {}.", TAKE_STAT)
     else:
         step = CONTAINER_NEXT if shows_go(diagnosis.capture) else IF_GO_NEXT
-    return text(words, size, at, listed_words(listed), of), False, step
+    return text(words, size, text("{}{}", at, before), listed_words(listed), of), grew, step
+
+
+def _before(diagnosis: Diagnosis, listed: Listed) -> tuple[Text, bool]:
+    """The first and highest size of a container listed several times; whether it grew."""
+    known = diagnosis.facts.containers
+    same = [row for row in known if (row.tool, row.name) == (listed.tool, listed.name)]
+    sizes = same[0].sizes if len(same) == 1 else ()
+    if len(set(sizes)) < 2:
+        return Text(), False
+    highest = max(sizes)
+    peak = text(", highest {}", Bytes(highest)) if highest > max(sizes[0], sizes[-1]) else Text()
+    words = ", {} in the first of {}{}"
+    said = text(words, Bytes(sizes[0]), Count(len(sizes), "reading"), peak)
+    return said, diagnosis.thresholds.has_grown(sizes[0], sizes[-1])
 
 
 def by_uncounted_container(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -53,6 +53,7 @@ from gomem.diagnosis.pasted_profiles import (
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
 from gomem.facts.profiles import ALLOCATED, IN_USE
+from gomem.inputs.pprof.heap_text import NO_HEADER
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -151,6 +152,8 @@ def _in_use(profile: Profile, total: int) -> Text:
             "The heap profile has no sample in use: too little memory is in use for its sampling "
             "rate{}"
         )
+        if any(fault.what == NO_HEADER for fault in profile.damaged):
+            none = "The rows of a heap profile shown here have nothing in use{}"
         return text(none, since)
     if profile.printed is not None:
         return text("{} in use", told_total(profile, IN_USE))

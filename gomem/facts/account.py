@@ -118,6 +118,7 @@ def reading_of(
         shared_bytes=shared,
         program_data_bytes=_program_data(moment.mappings),
         native_bytes=sizes.get("native_heap") if is_logged else None,
+        sys_bytes=moment.sys_bytes,
         is_runtime_all_else=is_logged and STACKS not in reserved,
     )
 

@@ -17,6 +17,7 @@ from gomem.analysis.collector import triggers
 from gomem.analysis.collector.counters import CollectorCounters, collector_counters
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
+from gomem.analysis.memory.containers import containers_of
 from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.profiles.lifetimes import OWN
 from gomem.analysis.retention.keepers import NotWhole
@@ -44,6 +45,7 @@ from gomem.facts.goroutines import (
     counts_of_goroutines,
     growth_of_goroutines,
     leaked_goroutines,
+    level_of,
     rise_of_finalizers,
     rise_of_open_files,
     rise_of_threads,
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gomem.analysis.collector.steps import Cycles
+    from gomem.analysis.memory.containers import ContainerSizes
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.profiles.lifetimes import Lifetimes
@@ -105,6 +108,11 @@ class CaptureFacts:
     scavenger = cached_property(scavenger_of)
     rss_profile = rss_profile
     rss_tree = rss_tree
+
+    @cached_property
+    def containers(self) -> tuple[ContainerSizes, ...]:
+        """The containers of pasted tables, the largest first."""
+        return containers_of(self.capture.processes)
 
     @cached_property
     def kept(self) -> Kept | None:
@@ -327,6 +335,12 @@ class CaptureFacts:
         }
         known = {name: int(total) for name, total in totals.items() if pd.notna(total)}
         return known if list(known.values()) == sorted(known.values()) else {}
+
+    @cached_property
+    def rss_level(self) -> Level:
+        """RSS over time, by position if a time is unknown."""
+        known = [m for m in self.of_last_process if m.rss_bytes is not None]
+        return level_of("rss", [(moment.time, float(moment.rss_bytes or 0)) for moment in known])
 
     @cached_property
     def arenas_level(self) -> Level | None:

@@ -113,6 +113,8 @@ class MomentFacts(Answer):
     limits: Mapping[str, int | None] = field(default_factory=dict)
     time: pd.Timestamp | None = None  # its time; None if unknown
     live_bytes: int | None = None  # what the last collection marked; None if unknown
+    # Sys, an upper bound of Go's memory, if MemStats lacks fields that a ledger needs; else None.
+    sys_bytes: int | None = None
     # The process's Prometheus metrics by name.
     scraped: Mapping[str, float] = field(default_factory=dict)
     # MemStats from a Prometheus page, if `memstats` comes from runtime/metrics.

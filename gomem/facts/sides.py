@@ -209,6 +209,7 @@ def _facts(
         limits=_limits(moment.limits, "limit", "soft"),
         time=None if moment.time is None else pd.Timestamp(moment.time),
         live_bytes=_live_bytes(sides, marked),
+        sys_bytes=_number(moment.memstats, "Sys") if sides.memstats is None else None,
         scraped=sides.scraped,
         page=_page(moment) if sides.runtime_side == "metrics" else None,
         threads=_threads(sides),
@@ -287,7 +288,7 @@ def _scraped(moment: Moment) -> dict[str, float]:
     row = _last(moment.process)
     if row is None:
         return {}
-    return {name: row[name] for name in SCRAPED if not pd.isna(row[name])}
+    return {name: row[name] for name in SCRAPED if name in row and not pd.isna(row[name])}
 
 
 def _heap_row(stats: pd.DataFrame) -> pd.Series | None:

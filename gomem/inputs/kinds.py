@@ -194,7 +194,7 @@ KINDS = (
         _content(looks_like_processes), "processes.table.read_processes",
         frames=("processes", "cgroup", "damage"),
         fills={"processes": "processes", "cgroup": "cgroup"},
-        words=("dmesg", "docker", "kubectl", "oom", "podman", "ps", "rss", "top"),
+        words=("aux", "dmesg", "docker", "kubectl", "oom", "podman", "ps", "rss", "top"),
     ),
     Kind(
         "gobench", "go test -bench output", _content(looks_like_gobench),
@@ -215,7 +215,7 @@ KINDS = (
         "runtime_lines", "a log with a program's own memory figures",
         _content(looks_like_runtime_lines), "runtime_lines.table.read_runtime_lines",
         frames=("readings", "stats", "damage"),
-        fills={"memstats": "stats", "logged": "readings"}, words=("log",),
+        fills={"memstats": "stats", "logged": "readings"}, words=("csv", "log"),
     ),
     Kind(
         "escapes", "go build -gcflags=-m output", _content(looks_like_escapes),
@@ -237,6 +237,7 @@ KINDS = (
 )  # fmt: skip
 BY_NAME = {kind.name: kind for kind in KINDS}
 # The usual files, listed in a message about a file of which nothing is known.
+_TAR_AT = 257  # bytes before a tar's magic
 WANTED = "a profile, a GC log, MemStats, /metrics, smaps or another file of /proc, or benchmarks"
 _WORDS = frozenset(BY_NAME) | frozenset(word for kind in KINDS for word in kind.words)
 _WORD = re.compile(r"[a-z]+")
@@ -253,8 +254,8 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
     # Pasted text has the kind of its content, without fence, quote marks or prompt. A damaged
     # artefact still has the kind that its beginning shows. If the content is a single number, as in
     # cgroup files, the file name must confirm the kind.
-    if not data.strip():
-        return None
+    if not data.strip() or data.startswith(b"ustar", _TAR_AT):
+        return None  # of a tar, the first file would be taken for the whole
     kind = next((kind for kind in KINDS if kind.recognise(data, name)), None)
     if kind is not None:
         return kind

@@ -109,7 +109,8 @@ _PRINTED_AS = {
     NO_THREAD: "what a Go program printed as it crashed",
 }
 _CRASHED = re.compile(
-    rb"\A[\s`$#>]{0,8}(?:fatal error: |runtime: )|^runtime: out of memory: cannot allocate",
+    rb"\A[\s`$#>]{0,8}(?:fatal error: |runtime: |runtime/cgo: )"
+    rb"|^runtime: out of memory: cannot allocate",
     re.MULTILINE,
 )
 _THROWN = b"runtime.throw("  # in stacks whose first line is cut off

@@ -82,6 +82,10 @@ PROMPT = re.compile(
     rb"(?:\([\w.-]{1,50}\) )?(?:" + _WHERE + rb" ?[$#%]|\$|%|\xe2\x9d\xaf|PS [^>\n]{1,200}>)"
     rb"(?: [^\n]{0,1000})?|# ?(?:" + _COMMAND + rb")?"
 )  # fmt: skip
+# What a shell says of a line that somebody pasted into it with its prompt.
+SHELL_SAYS = re.compile(
+    rb"(?:-?(?:ba|da|z|k|a)?sh|fish)(?:: (?:line )?\d+)?: .{0,200}|.{0,100}: command not found"
+)
 NAMED = rb"==> [^\n]{1,500} <=="  # file names as printed by head and tail
 COMMAND = re.compile(rb"\s*" + _COMMAND + rb"|" + NAMED)
 # A line of a diff that is no line of either file, and a line of one.

@@ -115,4 +115,4 @@ def test_a_series_of_a_loop_stays_beside_what_was_taken_at_its_end(tmp_path):
 
     rss = [moment.rss_bytes for moment in diagnosis.moments if moment.rss_bytes is not None]
     assert [size << 10 for size in sizes] == rss
-    assert "RSS grew from 25 MiB" in f"{diagnosis.verdict.headline}"
+    assert "RSS grows from 25 MiB" in f"{diagnosis.verdict.headline}"

@@ -1,9 +1,12 @@
 """Growth of the live heap: a score decides, and the program's own function is named."""
 
+import tarfile
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.analysis.memory.live_heap import LiveHeap
 from gomem.analysis.profiles.own_code import HOLDERS
 from gomem.analysis.retention.growth import grown
@@ -201,6 +204,36 @@ def test_of_one_heap_dump_no_keeper_is_named_where_no_site_is_known():
     (finding,) = heap_growth.find(but(case(10 + 2 * T), kept=kept()))
 
     assert "kept by" not in finding.title
+
+
+def of_rss_and_one_profile(name, folder):
+    """A recorded capture of which only RSS over time and the last heap profile are left."""
+    with tarfile.open(FIXTURES / "laboratory" / "captures" / f"{name}.tar.gz") as tar:
+        members = sorted(tar.getmembers(), key=lambda member: member.name)
+        heap = [member for member in members if member.name.endswith("heap.pb.gz")][-1]
+        kept = [member for member in members if member.name.endswith("/status")]
+        tar.extractall(folder, [*kept, heap], filter="data")
+    return gomem.diagnose(gomem.load(folder))
+
+
+def test_rss_that_rises_steadily_and_one_profile_name_who_most_likely_holds_it(tmp_path):
+    """
+    Of a heap that grows; without a second profile it is possible and no more.
+    """
+    found = of_rss_and_one_profile("dnsd-a", tmp_path).findings[0]
+
+    assert ("heap-growth", "possible", Severity.WARNING) == (
+        found.code, found.confidence, found.severity,
+    )  # fmt: skip
+    assert found.title.startswith("Leak or cache still filling: RSS grows by")
+    assert "main.fill" == found.sites[0].own_function
+
+
+@pytest.mark.parametrize("name", ["parkd-a", "vendingd-c"])
+def test_rss_that_files_make_or_that_has_filled_is_no_growth_of_the_heap(name, tmp_path):
+    diagnosis = of_rss_and_one_profile(name, tmp_path)
+
+    assert "heap-growth" not in [finding.code for finding in diagnosis.findings]
 
 
 def test_readings_of_a_log_are_said_as_the_log_prints_them():

@@ -19,6 +19,7 @@ SHARED = {
     "live_growth",
     "lock_holder",
     "idle_heap",
+    "largest_listed",
     "memory_limit",
     "missing_call",
     "no_go",

@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 import webbrowser
+from unittest.mock import patch
 
 import pytest
 
@@ -58,18 +59,17 @@ def test_an_ending_of_nothing_that_gomem_writes_is_refused(tmp_path, capsys):
     assert 0 == run(["report", str(HEALTHY), "-o", "x.docx", "--format", "md"])
 
 
-def test_the_page_is_opened_for_the_asking(tmp_path, monkeypatch):
-    opened = []
-    monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or True)
+def test_the_page_is_opened_for_the_asking(tmp_path):
+    with patch.object(webbrowser, "open", return_value=True) as opened:
+        assert 0 == run(["report", str(HEALTHY), "-o", "a b.html", "--open"])
 
-    assert 0 == run(["report", str(HEALTHY), "-o", "a b.html", "--open"])
-    assert [f"{tmp_path.as_uri()}/a%20b.html"] == opened
+    opened.assert_called_once_with(f"{tmp_path.as_uri()}/a%20b.html")
 
 
-def test_where_there_is_no_browser_the_page_is_written_all_the_same(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(webbrowser, "open", lambda _: False)
+def test_where_there_is_no_browser_the_page_is_written_all_the_same(tmp_path, capsys):
+    with patch.object(webbrowser, "open", return_value=False):
+        assert 0 == run(["report", str(HEALTHY), "--open"])
 
-    assert 0 == run(["report", str(HEALTHY), "--open"])
     assert "no browser found" in capsys.readouterr().err
     assert (tmp_path / "healthy-go1.27.3.gomem.html").exists()
 

@@ -81,6 +81,7 @@ def test_there_are_pairs_enough_and_awkward_ones_among_them():
     assert {"recorded", "made"} == {pair.name.partition("-")[0] for pair in PAIRS}
 
 
+@pytest.mark.at_most(17)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_a_pair_gives_what_benchstat_printed(pair):
     check(pair, (pair / "benchstat.csv").read_text())

@@ -82,6 +82,7 @@ def heap_profile(*samples, rate=524288, name="main.fill"):
     return read_pprof(b"".join(parts))
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 def test_a_capture_has_not_changed_against_itself(capture):
     """
@@ -96,6 +97,7 @@ def test_a_capture_has_not_changed_against_itself(capture):
     assert {0} >= set(same.metrics["difference"]) | set(same.ledger["change"].dropna())
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize(("before", "after"), NEIGHBOURS)
 def test_the_changes_of_the_parts_add_up_to_the_change_of_rss(before, after):
     comparison = compare_diagnoses(diagnosed(before), diagnosed(after))

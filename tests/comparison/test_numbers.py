@@ -40,6 +40,7 @@ def tables_of(compared, section):
     return [block for block in found.blocks if isinstance(block, Table)]
 
 
+@pytest.mark.at_most(3)
 def test_what_the_sentence_says_of_owners_stands_in_their_table(compared):
     """
     Both are of the runs in the middle, of which the parts add up to RSS.

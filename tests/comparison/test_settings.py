@@ -50,6 +50,7 @@ def env(**variables):
     return {"environment": variables}
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [

@@ -1,12 +1,14 @@
 """What is said of forms that people paste: old releases, rounded numbers, runs, excerpts."""
 
+import re
+
 import pytest
 
 from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.errors import CaptureError
 from gomem.inputs.environ.parse import settings_in_commands
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, as_text
 
 FORMS = FIXTURES / "pasted" / "forms"
 LOG = (
@@ -390,3 +392,54 @@ def test_two_runs_in_one_text_say_what_changed_most_by_medians(paste):
 
     words = "From Before to After, by medians: Load B/op \u221250 %."
     assert words in said(capture)
+
+
+# Containers
+
+PODS = (
+    "{}NAME     CPU(cores)   MEMORY(bytes)\nkv-0     3m           {}Mi\n"
+    "kv-1     2m           90Mi\n"
+)
+
+
+@pytest.mark.parametrize("prompt", ["$ kubectl top pods\n", "\u276f kubectl top pods\n", "\n"])
+def test_a_command_that_is_repeated_is_a_series(prompt, paste):
+    capture = paste("".join(PODS.format(prompt, size) for size in (120, 260, 210)))
+
+    told = said(capture)
+    shown = as_text(diagnose(capture))
+    assert "The working set is 210 MiB" in told
+    assert "120 MiB in the first of 3 readings, highest 260 MiB" in told
+    assert re.search(r"kv-0 +120 MiB +210 MiB +260 MiB +3\n", shown)
+    assert re.search(r"kv-1 +90.0 MiB +90.0 MiB +90.0 MiB +3\n", shown)
+    assert not capture.damaged
+
+
+def test_containers_of_one_name_and_other_ids_are_of_two_hosts(paste):
+    head = "CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %\n"
+    row = "{}   {}   0.01%   {}MiB / 900MiB   5.00%\n"
+    here = row.format("1f2e3d4c5b6a", "kv-1", 40) + row.format("2f2e3d4c5b6a", "web-1", 300)
+    there = row.format("3f2e3d4c5b6a", "kv-1", 500) + row.format("4f2e3d4c5b6a", "web-1", 301)
+
+    told = said(paste(f"{head}{here}\n{head}{there}"))
+
+    assert "500 MiB" in told
+    assert "the largest of 4 containers" in told
+    assert "reading" not in told
+
+
+# Tables that are named, not read
+
+
+def test_a_table_of_benchstat_at_once_below_the_results_is_named(paste):
+    capture = paste(
+        "goos: linux\npkg: kv/store\nBenchmarkPut-4  200  5100000 ns/op  64 B/op  2 allocs/op\n"
+        "PASS\nok  kv/store  2.5s\ngoos: linux\npkg: kv/store\n"
+        "      │  old.txt  │            new.txt            │\n"
+        "      │  sec/op   │   sec/op     vs base          │\n"
+        "Put-4   7.1m ± 2%   5.1m ± 1%   -28.17% (p=0.002 n=6)\n"
+    )
+
+    assert "a table of benchstat, which says: Put-4 sec/op -28.17 %" in str(
+        diagnose(capture).verdict.further
+    )

@@ -4,6 +4,7 @@ import pytest
 
 import gomem
 from gomem.analysis.series.goroutine_growth import waiting_in
+from gomem.errors import CaptureError
 from gomem.text import Count, Function, Seconds, Text
 from gomem.views.report.goroutines import goroutine_bars
 from tests.builders import FIXTURES, as_text
@@ -204,3 +205,23 @@ def test_who_started_it_is_named_by_its_ancestors(tmp_path):
     said = diagnosed(tmp_path, dump).verdict.sentence
 
     assert "started by net/http.(*Transport).dialConn for a.org/engine.newClient.func1" in f"{said}"
+
+
+NO_THREAD = (
+    "runtime/cgo: pthread_create failed: Resource temporarily unavailable\n"
+    "SIGABRT: abort\nPC=0x7f01c22a154c m=431 sigcode=18446744073709551610\n"
+)
+
+
+@pytest.mark.parametrize(
+    "stacks",
+    ["", "\ngoroutine 1 [chan receive, 60 minutes]:\nmain.main()\n\t/kv/main.go:20 +0x10\n"],
+)
+def test_a_thread_that_cgo_did_not_get_is_why_it_crashed(stacks, tmp_path):
+    (tmp_path / "crash.txt").write_text(NO_THREAD + stacks)
+    try:
+        told = str(gomem.diagnose(tmp_path / "crash.txt").verdict.sentence)
+    except CaptureError as refused:
+        told = str(refused)
+
+    assert "refused it another thread; it had started 431 (EAGAIN" in told

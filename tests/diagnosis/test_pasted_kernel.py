@@ -684,3 +684,28 @@ def test_docker_stats_with_one_size_is_read_as_before():
     some = STATS.replace(b"0.10%    0 B", b"0.10%    9 MB")
 
     assert "off" not in gomem.diagnose(loaded(some)).verdict.headline
+
+
+TASKS_AROUND = (
+    "[  310]   999   310    55614     9873   245760        0          1000 collector\n"
+    "[ 2811]  1000  2811  2383314  1048576 31670272        0             0 kv\n"
+    "[ 2900]     0  2900     2683        0    77824        0             0 idle\n"
+)
+SMALL_VICTIM = (
+    "Killed process 310 (collector) total-vm:222456kB, anon-rss:{}kB, file-rss:0kB, shmem-rss:0kB\n"
+)
+
+
+def test_the_largest_process_is_named_if_the_kernel_killed_a_small_one():
+    small = gomem.diagnose(loaded((TASKS_AROUND + SMALL_VICTIM.format(9000)).encode())).verdict
+    large = gomem.diagnose(loaded((TASKS_AROUND + SMALL_VICTIM.format(3900000)).encode())).verdict
+
+    assert "the largest process listed is kv (PID 2811): 4 GiB RSS" in small.headline
+    assert "of the processes listed, kv uses most" in small.next_step
+    assert "largest" not in large.headline
+
+
+def test_a_row_of_the_table_without_rss_is_a_row():
+    told = str(gomem.diagnose(loaded(TASKS_AROUND.encode())).verdict.sentence)
+
+    assert "the largest of 3 rows of its table" in told

@@ -406,3 +406,27 @@ def test_a_difference_without_its_first_rows_does_not_say_what_they_add_up_to(tm
     assert "add up" not in said
     assert "rows above those shown (18 % of the total)" in said
     assert "none has more than 1 %" in said
+
+
+FREED = "0: 0 [{}: {}] @ 0x45f2a1 0x45e013 0x4601b7\n"
+
+
+@pytest.mark.parametrize("head", ["", "heap profile: 0: 0 [90: 8000000] @ heap/1048576\n"])
+def test_records_whose_objects_are_all_freed_are_read_with_and_without_a_head(head, tmp_path):
+    rows = FREED.format(3, 393216) + FREED.format(20, 960) + FREED.format(2, 65536)
+    (tmp_path / "heap.txt").write_text(head + rows)
+
+    told = str(gomem.diagnose(tmp_path / "heap.txt").verdict.sentence)
+
+    assert "were allocated since the start" in told
+    assert ("The rows of a heap profile shown here have nothing in use" in told) is not bool(head)
+
+
+def test_what_a_table_does_not_show_is_not_said_to_lack_a_stack(tmp_path):
+    row = "  150MB 75.00% 75.00%   150MB 75.00%  main.newNode\n"
+    table = f"Showing nodes accounting for 150MB, 75.00% of 200MB total\n{LEGEND}{row}"
+
+    shown = as_text(diagnosed(tmp_path, top=table))
+
+    assert "not in the pasted text" in shown
+    assert "without a stack" not in shown

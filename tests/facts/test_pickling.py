@@ -64,16 +64,16 @@ def test_a_long_log_answers_the_same():
     assert facts.cost.values == again(facts).cost.values
 
 
-def test_processes_work_out_what_this_one_does():
+def test_another_process_works_out_what_this_one_does():
     """
-    Two diagnoses, one of which has a baseline, in processes that start with nothing.
+    Two diagnoses, one of which has a baseline, in a process that starts with nothing.
     """
     paths = {path.name: path for path in CAPTURES}
     old = gomem.load(paths["zeroing-go1.23.4"])
     new = gomem.load(paths["zeroing-go1.24.2"])
     diagnoses = [gomem.diagnose(new), gomem.diagnose(new, old)]
 
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         there = list(pool.map(report_of, diagnoses))
 
     assert [render_json_report(diagnosis) for diagnosis in diagnoses] == there

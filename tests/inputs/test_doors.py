@@ -58,6 +58,7 @@ def test_there_are_at_least_eight_releases():
     assert 8 <= len(RELEASES)
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_door_lies_between_memstats_before_and_behind(release):
     first, last = (door(release, name).stats.iloc[0] for name in ("memstats.json", "last.json"))
@@ -75,6 +76,7 @@ def test_every_door_lies_between_memstats_before_and_behind(release):
     assert [] == wrong
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("release", RELEASES)
 def test_what_no_allocation_moves_is_the_same_through_every_door(release):
     """
@@ -100,6 +102,7 @@ def test_where_whole_spans_are_counted_objects_never_exceed_them(release):
         assert row["HeapAlloc"] <= row["HeapInuse"]
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_door_adds_up(release):
     """

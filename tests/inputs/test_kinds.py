@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tarfile
 from functools import cache
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 
 import gomem
 from gomem.capture.capture import Capture
-from gomem.capture.load import SERIES
-from gomem.errors import FormatError
+from gomem.capture.load import load
+from gomem.capture.series import SERIES
+from gomem.errors import CaptureError, FormatError
 from gomem.inputs.kinds import BY_NAME, FILE_WORDS, KINDS, kind_of
 from gomem.inputs.read import read_artefact
 from gomem.inputs.schema import WithDamage
@@ -187,3 +189,11 @@ def test_a_document_of_json_that_names_goroutines_is_no_log(tmp_path):
 
     assert kind_of((tmp_path / "notes.json").read_bytes(), "notes.json") is None
     assert BY_NAME["runtime_lines"] is kind_of(lines, "app.log")
+
+
+def test_an_archive_in_a_folder_is_not_its_first_file(tmp_path):
+    with tarfile.open(tmp_path / "incident.tar.gz", "w:gz") as tar:
+        tar.add(FIXTURES / "captures/healthy-go1.27.3/3-later/memstats.json", "1/memstats.json")
+
+    with pytest.raises(CaptureError, match=r"incident\.tar\.gz: .*archive"):
+        load(tmp_path)

@@ -38,7 +38,7 @@ def seconds_of(data, name):
     return time.process_time() - begin
 
 
-@pytest.mark.at_most(8)
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(PASTED)))
 def test_a_run_of_a_character_is_read_once(path):
     """

@@ -570,7 +570,8 @@ def test_the_machines_memory_is_said_with_what_its_cache_cannot_give_back(text, 
             "".join(f"alloc: {350000 + step * 4000}\n" for step in range(9)),
             (
                 "9 lines of alloc: from 350000 to 382000; of the rise of 32000 the first half of "
-                "the lines has 16000; if in bytes, all are below 4 MiB, where Go's first GC runs"
+                "the lines has 16000, the second 16000; if in bytes, all are below 4 MiB, where "
+                "Go's first GC runs"
             ),
         ),
         ("t=1 mem: 12.5 MB\nt=2 mem: 99.5 MB\nt=3 mem: 40 MB\nt=4 mem: 12 MB\n", "at most 99.5 MB"),

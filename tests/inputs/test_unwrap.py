@@ -110,7 +110,7 @@ def frames_of(kind, data, name):
     return read, {frame: getattr(read, frame) for frame in BY_NAME[kind].frames}
 
 
-@pytest.mark.at_most(120)
+@pytest.mark.at_most(41)
 @pytest.mark.parametrize(
     ("kind", "wrapper"),
     [(kind, one) for one in WRAPPERS for kind in FILES if (kind, one) not in STAY_WORDS],

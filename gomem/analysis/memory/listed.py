@@ -46,6 +46,7 @@ class Listed:
         is_largest: Whether it was chosen as the largest of several.
         shares_limit: Whether several containers are listed, all with the same limit.
         mapped_bytes: The address space (VSZ, VIRT); None if unknown.
+        larger: Name, PID and RSS of the largest process listed beside a killed one, if larger.
     """
 
     tool: str
@@ -66,6 +67,7 @@ class Listed:
     is_largest: bool
     shares_limit: bool = False
     mapped_bytes: int | None = None
+    larger: tuple[str, int, int] | None = None
 
     @property
     def is_candidate(self) -> bool:
@@ -110,7 +112,11 @@ def listed_process(
     times = [kill["printed_at"] for kill in kills if not is_unknown(kill["printed_at"])]
     gone = {kill["pid"] for kill in kills} - {row["pid"]}
     every = [other for other in every if other["pid"] is None or other["pid"] not in gone]
-    known = {(row["pid"], row["name"] if row["pid"] is None else "") for row in every}
+    largest = max((row for row in every if row["pid"] not in gone), key=_size)
+    is_larger = bool(killed) and _size(largest) > _size(row)
+    every += [other for other in listed if other["tool"] == OOM and other["rss_bytes"] == 0]
+    # of two hosts, containers can have one name
+    known = {(row["pid"], (row["name"], row["line"]) * (row["pid"] is None)) for row in every}
     return Listed(
         row["tool"],
         program,
@@ -130,6 +136,7 @@ def listed_process(
         len(known) > 1 and not killed and row is max(own, key=_size),
         len(known) > 1 and row["pid"] is None and len({row["limit_bytes"] for row in every}) == 1,
         row["mapped_bytes"],
+        (program_of(largest["name"]), largest["pid"], _size(largest)) if is_larger else None,
     )
 
 

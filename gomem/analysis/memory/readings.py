@@ -42,6 +42,7 @@ PROGRAM_DATA = 4 * MIB  # upper bound of resident data and bss, if no smaps show
 # upper bound of the runtime's structures beyond MemStats' count: the maximum was 0.5 MiB
 UNCOUNTED = MIB
 ASSUMED = "the share of Go's reserved memory that was never touched is as in the nearest snapshot"
+SUPPOSED = "the program's own data and bss are as small as in most programs"
 PRESUMED = "the share of Go's reserved memory that was never touched is as in most programs"
 
 
@@ -67,6 +68,7 @@ class Reading:
     program_data_bytes: int | None = None
     # Resident C heap, as counted by the program; None if unknown.
     native_bytes: int | None = None
+    sys_bytes: int | None = None  # all that Go has mapped; None if unknown, or if `reserved` is not
     # Whether the reserved memory of the runtime includes the rest of Go's: free slots and stacks.
     is_runtime_all_else: bool = False
 
@@ -124,6 +126,8 @@ def certain_bounds(reading: Reading) -> Bounds:
         parts[NATIVE] = Interval(0, max(0, whole.high - reading.file_bytes))
     if reading.native_bytes is not None:
         parts[NATIVE] = Interval(min(reading.native_bytes, parts[NATIVE].high), parts[NATIVE].high)
+    if not reading.reserved and reading.sys_bytes is not None:
+        sums.append((GO, Interval(0, min(reading.sys_bytes + UNCOUNTED, whole.high))))
     if not reading.reserved:
         return Bounds(parts, tuple(sums))
     released = whole.high if reading.lazy_free_bytes is None else reading.lazy_free_bytes
@@ -166,18 +170,25 @@ def likely_bounds(reading: Reading, near: Sequence[Reading], certain: Bounds) ->
     if reading.resident is not None:
         return _freely(reading, certain), ""
     if not reading.reserved:
-        return certain, ""
+        if reading.sys_bytes is None or reading.file_bytes is None:
+            return certain, ""
+        files = _files_and_data(reading.file_bytes, near)
+        return Bounds(certain.parts, (*certain.sums, files)).closed(), SUPPOSED
     rss = reading.rss_bytes or 0
     heap, runtime = _resident_go(reading, near)
     margin = UNTOUCHED_ERROR * rss if near else 0.0
     go = _near(heap + runtime, margin, certain.together(GO))
     sums = [(GO, go), (GO_HEAP, _near(heap, margin, certain.together(GO_HEAP)))]
-    data = [other.program_data_bytes for other in near if other.program_data_bytes is not None]
     if reading.file_bytes is not None:
-        most = reading.file_bytes + (2 * max(data) if data else PROGRAM_DATA)
-        sums.append((FILE_GROUPS, Interval(reading.file_bytes, max(most, reading.file_bytes))))
+        sums.append(_files_and_data(reading.file_bytes, near))
     narrower = Bounds(certain.parts, (*certain.sums, *sums)).closed()
     return narrower, ASSUMED if near else PRESUMED
+
+
+def _files_and_data(file_bytes: int, near: Sequence[Reading]) -> tuple[frozenset[str], Interval]:
+    """Return the bounds of files, and of the program's anonymous data beside them."""
+    data = [other.program_data_bytes for other in near if other.program_data_bytes is not None]
+    return FILE_GROUPS, Interval(file_bytes, file_bytes + (2 * max(data) if data else PROGRAM_DATA))
 
 
 def _near(estimate: Interval, margin: float, certain: Interval) -> Interval:

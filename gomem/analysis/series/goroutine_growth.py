@@ -79,13 +79,6 @@ class GoroutineGrowth:
     waiting: Waiting | None  # where the new goroutines wait; None if no profile or dump shows it
 
     @property
-    def stacks_held(self) -> float:
-        """Bytes of the stacks of all goroutines; if unknown, their minimum stacks."""
-        if self.stacks is not None and self.stacks.last > 0:
-            return self.stacks.last
-        return 0.0 if self.count is None else self.count.last * SMALLEST_STACK
-
-    @property
     def stacks_grown(self) -> float:
         """Bytes by which stacks grew; if unknown, the minimum stacks of the new goroutines."""
         if self.stacks is not None and self.stacks.grown > 0:

@@ -47,8 +47,11 @@ _OVERFLOW = re.compile(
 )
 _THREADS = re.compile(
     rb"^[\s`$#>]{0,8}runtime: failed to create new OS thread \(have (\d{1,9}) already; "
-    rb"errno=(\d{1,5})\)", re.MULTILINE,
+    rb"errno=(\d{1,5})\)"
+    rb"|^[\s`$#>]{0,8}runtime/cgo: pthread_create failed: ([^\n]{0,80})", re.MULTILINE,
 )  # fmt: skip
+_CGO_ERRNO = {b"Resource temporarily unavailable": 11, b"Cannot allocate memory": 12}
+_STARTED = re.compile(rb"^PC=0x[0-9a-f]+ m=(\d{1,7})\b", re.MULTILINE)  # threads so far
 _ERRORS = {
     11: "EAGAIN, a limit on processes and threads is reached",
     12: "ENOMEM, the kernel has no memory for it",
@@ -108,6 +111,7 @@ class Crash:
     building: str = ""  # the package being compiled, if the compiler crashed
     is_at_start: bool = False  # whether the runtime was being set up, before main
     threads: int | None = None  # threads that it had when it got no other
+    started: int | None = None  # threads that it had started, ended ones too, instead
     errno: int = 0  # why it got none
     is_out_of_addresses: bool = False  # whether a 32-bit program got none of its last addresses
     is_32_bit: bool | None = None  # by the addresses or architecture in the text; None if unknown
@@ -140,7 +144,11 @@ def _other_crash(text: bytes) -> Crash | None:
     if _DEADLOCK.search(text):
         return Crash(DEADLOCK)
     if (threads := _THREADS.search(text)) is not None:
-        return Crash(NO_THREAD, threads=int(threads[1]), errno=int(threads[2]))
+        if threads[1]:
+            return Crash(NO_THREAD, threads=int(threads[1]), errno=int(threads[2]))
+        started = _STARTED.search(text, threads.end())
+        errno = _CGO_ERRNO.get(threads[3].strip(), 0)
+        return Crash(NO_THREAD, started=int(started[1]) if started else None, errno=errno)
     if (overflow := _OVERFLOW.search(text)) is not None:
         return Crash(STACK_OVERFLOW, limit_bytes=int(overflow[1]) if overflow[1] else None)
     if (fault := fault_of(text)) is not None:
@@ -234,9 +242,11 @@ _BUILD_FOR_64_BITS = (
 def refused_words(crash: Crash) -> tuple[Text, str] | None:
     """Say what else than its use stopped a program, and what to do; None if nothing shows that."""
     if crash.why == NO_THREAD:
-        why = _ERRORS.get(crash.errno, f"errno {crash.errno}")
-        words = "the kernel refused it another thread; it had {} ({})"
-        return text(words, Count(crash.threads or 0), why), _FIND_THREAD_LIMIT
+        why = _ERRORS.get(crash.errno, f"errno {crash.errno}" * bool(crash.errno))
+        had = text("; it had {}", Count(crash.threads)) if crash.threads else Text()
+        had = text("; it had started {}", Count(crash.started)) if crash.started else had
+        words = "the kernel refused it another thread{}{}"
+        return text(words, had, f" ({why})" * bool(why)), _FIND_THREAD_LIMIT
     if crash.is_at_start:
         return _AT_START, _FIND_LIMIT
     full = _address_space_words(crash)

@@ -9,7 +9,7 @@ from gomem.inputs.goroutines.crash import crash_of
 from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
 from gomem.inputs.goroutines.leak_tests import test_that_lists
 from gomem.inputs.goroutines.parse import SECONDS, headless_stack, highest_number
-from gomem.inputs.goroutines.positions import positions_table
+from gomem.inputs.goroutines.positions import POSITIONS, positions_table
 from gomem.inputs.pprof.calls.names import of_the_runtime, release_in_path
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.text_lines import decoded
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gomem.inputs.goroutines.parse import Waiting
     from gomem.sources.artefact import Source
 
+__all__ = ["GOROUTINES", "POSITIONS", "Goroutines", "read_goroutines"]
 HEAD_BYTES = 1 << 16  # searched for the reason of a crash, and for the Go release
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),

@@ -68,10 +68,11 @@ _FRAME = re.compile(
 _FRAME_OF_CUT = re.compile(rb"#[\t ]+0x([0-9a-f]{1,16})[\t ]+(.+)\+0x[0-9a-f]+[\t ]+[^\t ]*\s*")
 
 # Records pasted without the header; the default rate is assumed.
+_BARE = rb"-?\d{1,18}: *-?\d{1,18} *\[ *-?\d{1,18}: *-?\d{1,18} *\] @(?: *0x[0-9a-f]{1,16})+ *\r?\n"
 _RECORDS = re.compile(
-    rb"\s*-?\d{1,18}: *-?\d{1,18} *\[ *-?\d{1,18}: *-?\d{1,18} *\] @(?: *0x[0-9a-f]{1,16})+ *\r?\n"
-    rb"#[\t ]+0x[0-9a-f]{1,16}[\t ]+\S+\+0x[0-9a-f]"
+    rb"\s*" + _BARE + rb"(?:#[\t ]+0x[0-9a-f]{1,16}[\t ]+\S+\+0x[0-9a-f]|" + _BARE + rb")"
 )
+NO_HEADER = "begins without its header: the default rate is assumed, and records may be missing"
 ASSUMED_HEADER = b"heap profile: 0: 0 [0: 0] @ heap/1048576 "
 
 CUT_FRAME = "a frame whose file is cut; its function is read"
@@ -120,12 +121,11 @@ def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]
     if _RECORDS.match(data) is None:
         reader = _HeapReader(data, source)
         return reader.read(), reader.damage
-    what = "begins without its header: the default rate is assumed, and records may be missing"
     reader = _HeapReader(ASSUMED_HEADER + data.lstrip(), source)
     text = reader.read()
     # That the text is cut is reported at a byte offset, which would include the assumed header.
     others = (place for place in reader.damage if not place.where.startswith("byte"))
-    return text, [Damage(source, "line 1", what), *others]
+    return text, [Damage(source, "line 1", NO_HEADER), *others]
 
 
 @dataclass

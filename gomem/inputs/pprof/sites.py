@@ -70,6 +70,7 @@ class AllocationSites(Answer):
         total_is_derived: Whether a pasted table has no total, so that it is derived from shares.
         printed_shares: For a pasted table: the printed share of each row's flat.
         without_stack: The part of the total on samples without a stack, which no row includes.
+        is_shown_in_part: Whether that part is what a pasted table or excerpt does not show.
     """
 
     sample_type: str
@@ -85,6 +86,7 @@ class AllocationSites(Answer):
     total_is_derived: bool = False
     printed_shares: Mapping[str, float] = field(default_factory=dict)
     without_stack: int = 0
+    is_shown_in_part: bool = False
 
     def __repr__(self) -> str:
         return f"<{len(self.function)} sites of {self.sample_type}>"
@@ -190,6 +192,7 @@ def top_sites(
         if profile.printed is None
         else profile.printed.shares.get(chosen.type, {}),
         without_stack=int(profile.values(sample_type)[profile.columns.lacks_stack].sum()),
+        is_shown_in_part=profile.printed is not None or profile.header_total is not None,
     )
 
 

@@ -1,7 +1,8 @@
 """Lines that are only a time, as `date` prints it between the listings of a loop.
 
 Forms    07:13:48   2026-11-26 07:13:48+00:00   Thu Nov 26 07:13:48 UTC 2026   1795677228
-A time without a zone, or with letters other than UTC as its zone, cannot be used.
+A time without a zone, or with letters other than UTC as its zone, is only a time of day. top's
+first line has one: `top - 07:13:48 up 3:34, …`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,16 @@ _DATE = re.compile(
     rb"[A-Z][a-z]{2},? +([A-Z][a-z]{2} +\d{1,2} +\d\d:\d\d:\d\d) ([A-Z]{3,5}) (\d{4})"
 )
 _UNIX = re.compile(rb"1\d{9}")
+
+
+_CLOCK = re.compile(rb"(?:top - |[^\n]{0,40}?[ T])?(\d{1,2}:\d\d:\d\d)\b")
+
+
+def time_of_day(line: bytes) -> str:
+    """Return the time of day in such a line, or in top's first line, as `07:13:48`; else empty."""
+    found = _CLOCK.match(line)
+    is_afternoon = line.endswith((b"AM", b"PM"))
+    return "" if found is None or is_afternoon else found[1].decode().zfill(8)
 
 
 def is_date(line: bytes) -> bool:

@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.markdown import FENCE
-from gomem.inputs.processes.dates import is_date, time_of
+from gomem.inputs.processes.dates import is_date, time_of, time_of_day
 from gomem.inputs.processes.docker_json import rows_of_json
 from gomem.inputs.processes.headless import FULL_NAMES, HEADLESS, MASKED
 from gomem.inputs.processes.metrics_api import rows_of_metrics_api
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
-from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
-from gomem.inputs.unwrap import PROMPT
+from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size, with_whole_name
+from gomem.inputs.unwrap import PROMPT, SHELL_SAYS
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -77,16 +77,14 @@ NO_NAME = '""'  # of a container without a name
 DATE = re.compile(
     rb"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[AP]M )?[A-Z]{2,5} \d{4} +"
 )
+TOP_WITHIN = 16  # bytes, some of a quote mark, at the beginning of top's first line
 TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
-# What a shell says of a line that somebody pasted into it with its prompt.
-SHELL_SAYS = re.compile(
-    rb"(?:-?(?:ba|da|z|k|a)?sh|fish)(?:: (?:line )?\d+)?: .{0,200}|.{0,100}: command not found"
-)
+AGAIN = re.compile(rb"(?:sudo )?(?:kubectl|oc|docker|podman|crictl|ps|top) .{1,200}")  # a command
 # The line below a table, and smem's sums below that: numbers of processes and users, and sizes.
 SUMS = re.compile(rb"[-=]{5,}|\d+ +\d+(?: +\d[\d.]*[KMGT]?){2,4}")
-REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
+REMARK = re.compile(rb"(?<!\s)\s++(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
@@ -167,14 +165,13 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     form = asked = None
     wanted = ""
     reading, seen = -1, set[tuple[int | None, str]]()
-    for number, line, at in _lines(data):
+    for number, line, at, of_day in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
             wanted = "the columns of its header"
             continue
-        if not line and rows and rows[-1].reading == reading:
-            form = None
         if not line:
+            form = None if rows and rows[-1].reading == reading else form
             continue
         asked = _form_asked(line) or asked
         if form is None and (headless := _headless(line, asked)) is not None:
@@ -182,43 +179,44 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             wanted = "columns as in the rows above"
         if FENCE.fullmatch(line) or (form is not None and _is_command(line)):
             form = None
-        row = None if form is None else form.row(line) or form.row(REMARK.sub(b"", line))
+        row = _row_of(form, line)
         if row is not None:
             who = row.pid, "" if row.pid is not None else row.name
             if any(who) and who in seen:
                 reading, seen = reading + 1, set()
             seen.add(who)
-            rows.append(replace(row, reading=reading, line=number, time=at))
+            dated = replace(row, time=at, time_of_day=of_day)
+            rows.append(replace(dated, reading=reading, line=number))
+        elif AGAIN.fullmatch(line):
+            form = None
         elif form is not None and not (rows and (_is_beside(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-    return ProcessTable(_with_whole_name(rows)), damage
+    return ProcessTable(with_whole_name(rows)), damage
 
 
-def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
-    """Yield lines with their number and the last time above; not top's head, dates, errors."""
-    at = None
+def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None, str]]:
+    """Yield lines with their number and the last time above; not top's head, dates, errors.
+
+    The last part is the time of day if the time has no date, else empty.
+    """
+    at, of_day = None, ""
     for number, raw in enumerate(data.split(b"\n"), start=1):
         line = _bare(raw)
         if is_date(line):
             at = time_of(line)
+            of_day = time_of_day(line) if at is None else ""
+        elif (begin := line.find(b"top - ", 0, TOP_WITHIN)) >= 0:
+            at, of_day = None, time_of_day(line[begin:])
         elif b"LIMIT" in line and (glued := GLUED.fullmatch(line)):
-            yield from ((number, part, at) for part in glued.groups())
+            yield from ((number, part, at, of_day) for part in glued.groups())
         elif not (TOP_HEAD.fullmatch(line) or SHELL_SAYS.fullmatch(line)):
-            yield number, line, at
+            yield number, line, at, of_day
 
 
-def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
-    """Complete the name in a cut last row from other rows of the same process.
-
-    These have the same PID and tool.
-    """
-    if not rows or rows[-1].pid is None:
-        return tuple(rows)
-    last = rows[-1]
-    same = (row.name for row in rows if (row.pid, row.tool) == (last.pid, last.tool))
-    whole = max((name for name in same if name.startswith(last.name)), key=len, default=last.name)
-    return (*rows[:-1], replace(last, name=whole))
+def _row_of(form: _Form | None, line: bytes) -> ProcessRow | None:
+    """The row of a line, also of one with a remark after it."""
+    return None if form is None else form.row(line) or form.row(REMARK.sub(b"", line))
 
 
 def _is_command(line: bytes) -> bool:
@@ -370,9 +368,8 @@ def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
     most = None if limit is None or not limit.bytes else limit.bytes
     is_decimal = re.search(rb"\d ?[kMGT]B", found["usage"]) is not None
     printed_by = tool if tool != OLD_DOCKER or is_decimal else DOCKER_STATS
-    return ProcessRow(
-        printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage, limit_bytes=most
-    )
+    row = ProcessRow(printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage)
+    return replace(row, limit_bytes=most, container_id=before[0] if named and before else b"")
 
 
 def _of_crictl(line: bytes) -> ProcessRow | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.units import ADDRESS_SPACE_BYTES, GIB, KIB, MIB, TIB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 TOOLS = frozenset({"grep", "ps", "top", "htop"})  # tools that list themselves
@@ -76,6 +76,8 @@ class ProcessRow:
     # What ran out of memory when the OOM killer killed it: `cgroup` or `machine`; empty if alive.
     killed_in: str = ""
     time: datetime | None = None
+    time_of_day: str = ""  # of the reading, if only that is known
+    container_id: bytes = b""  # of docker stats
     reading: int = 0
     line: int = 0
 
@@ -89,9 +91,37 @@ class ProcessTable:
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
 
 
+def of_one_reading(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
+    """Join readings of docker stats whose containers have the same names, but all other IDs.
+
+    These are of two hosts, or of containers that were created anew: not one that grew.
+    """
+    if not all(row.container_id for row in rows):
+        return tuple(rows)
+    ids = dict[str, set[bytes]]()
+    for row in rows:
+        ids.setdefault(row.name, set()).add(row.container_id)
+    readings = len({row.reading for row in rows})
+    is_other = readings > 1 and all(len(of_name) == readings for of_name in ids.values())
+    return tuple(replace(row, reading=0) for row in rows) if is_other else tuple(rows)
+
+
 def program_of(command: str) -> str:
     """Return a command's program without its directory; container names stay unchanged."""
     # environment variables before the command
     words = (word for word in command.split() if "=" not in word)
     program = next(words, "")
     return PurePosixPath(program).name if program.startswith(("/", "./")) else program
+
+
+def with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
+    """Complete the name in a cut last row from other rows of the same process.
+
+    These have the same PID and tool.
+    """
+    if not rows or rows[-1].pid is None:
+        return tuple(rows)
+    last = rows[-1]
+    same = (row.name for row in rows if (row.pid, row.tool) == (last.pid, last.tool))
+    whole = max((name for name in same if name.startswith(last.name)), key=len, default=last.name)
+    return (*rows[:-1], replace(last, name=whole))

@@ -9,6 +9,7 @@ from gomem.inputs.cgroup.table import CGROUP
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER, excludes_all_cache
 from gomem.inputs.processes.oom import OOM
 from gomem.inputs.processes.parse import DOCKER_STATS, looks_like_processes, parse_processes
+from gomem.inputs.processes.row import of_one_reading
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -53,6 +54,7 @@ PROCESSES = (
         Words,
     ),
     Column("line", "int64", "", "Line in the file, from 1."),
+    Column("time_of_day", "str", "", "When, if a line says that without a date.", Words),
 )
 
 
@@ -68,6 +70,11 @@ class Processes(Frames):
         """When the last reading was printed; None if unknown."""
         known = self.processes["printed_at"].dropna()
         return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
+
+    @property
+    def time_of_day(self) -> str:
+        """When the last reading was printed, as `07:13:48`, if only that is known; else empty."""
+        return "" if self.processes.empty else str(self.processes["time_of_day"].iloc[-1])
 
     @property
     def dumps(self) -> Iterator[Processes]:
@@ -87,7 +94,7 @@ def _row(row: ProcessRow) -> tuple[object, ...]:
     )
     parts = (row.mapped_bytes, row.shared_bytes, row.anon_bytes, row.file_bytes, row.shmem_bytes)
     who = (row.reading, row.time, row.tool, row.name, row.pid)
-    rest = (row.swap_bytes, row.limit_bytes, row.threads, row.killed_in, row.line)
+    rest = (row.swap_bytes, row.limit_bytes, row.threads, row.killed_in, row.line, row.time_of_day)
     return (*who, rss, used, step, *parts, *rest)
 
 
@@ -98,7 +105,7 @@ def read_processes(source: Source) -> Processes:
     Raises FormatError if there is no process.
     """
     table, damaged, text = read_plain(source, looks_like_processes, parse_processes)
-    rows = build_rows(map(_row, table.rows), PROCESSES)
+    rows = build_rows(map(_row, of_one_reading(table.rows)), PROCESSES)
     if excludes_all_cache(source.data):
         rows["tool"] = rows["tool"].replace(DOCKER_STATS, CACHELESS_DOCKER)
     rows["line"] = text.lines(rows["line"].to_numpy())

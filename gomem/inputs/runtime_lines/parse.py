@@ -3,6 +3,7 @@
 Printed by    programs, each in its own form: see `patterns.toml`, which users can extend.
 Quirks        Sizes are rounded to two digits, as in `8.6 MiB`; some have whole MiB only.
               If a program logs one quantity per line, lines with the same time form one reading.
+              A script writes a table, see `columns`.
               Log viewers show the newest line first, so readings are sorted by time.
 """
 
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.processes.row import rounded_size
+from gomem.inputs.runtime_lines.columns import pattern_of_columns
 from gomem.inputs.runtime_lines.patterns import COUNTS, USER, patterns
 from gomem.sources.times import parse_time, time_of_seconds
 
@@ -51,6 +53,8 @@ class LoggedReading:
 def looks_like_runtime_lines(data: bytes) -> bool:
     """Whether one of the first lines is one in which a program logs its memory."""
     head = data[:HEAD_BYTES]
+    if (table := pattern_of_columns(head)) is not None:
+        return any(_read(line, table, 0) for line in head.split(b"\n", MAX_TRIED)[1:MAX_TRIED])
     near = [pattern for pattern in patterns() if pattern.contains in head]
     return any(
         _read(line, pattern, 0) is not None
@@ -79,7 +83,9 @@ def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading
     Raises FormatError if no line has one of the forms.
     """
     readings: list[LoggedReading] = []
+    table = pattern_of_columns(data)
     known = [pattern for pattern in patterns() if pattern.contains in data]
+    known = [*known, table] if table else known
     for number, line in enumerate(data.split(b"\n"), start=1):
         for pattern in known:
             if pattern.contains in line and (found := _read(line, pattern, number)) is not None:

@@ -170,10 +170,11 @@ def _sites_table(
 def _without_stack(
     sites: AllocationSites, cell: Callable[[int], Cell]
 ) -> tuple[tuple[Cell, ...], ...]:
-    """The row of samples without a stack: no function has them, but the total does."""
+    """The row of what the total has, but no function: not in the paste, or without a stack."""
     part = sites.without_stack
     share_cell = fraction_cell(part / sites.total)
-    return ((Cell("without a stack"), cell(part), NOTHING, share_cell, NOTHING, NOTHING),)
+    name = "not in the pasted text" if sites.is_shown_in_part else "without a stack"
+    return ((Cell(name), cell(part), NOTHING, share_cell, NOTHING, NOTHING),)
 
 
 def _lost(sizes: pd.DataFrame) -> str:

@@ -22,6 +22,7 @@ from gomem.views.report.allocations import allocations_section
 from gomem.views.report.benchmarks import benchmarks_section
 from gomem.views.report.changes import changes_section
 from gomem.views.report.collector import collector_section
+from gomem.views.report.containers import containers_section
 from gomem.views.report.findings import findings_section
 from gomem.views.report.goroutines import goroutines_section
 from gomem.views.report.growth import growth_section
@@ -87,6 +88,8 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("moments", moments_section, "Only one snapshot; a second snapshot would show changes"),
     Part("levels", levels_section,
          "Too few snapshots for percentiles of RSS; gomem capture --every takes a series"),
+    Part("containers", containers_section,
+         "No table of containers here; docker stats or kubectl top --containers prints one"),
     Part("changes", changes_section,
          "Only one snapshot; add a second snapshot or a baseline to compare"),
     Part("mappings", mappings_section, f"No smaps here; add {SMAPS.command()}"),

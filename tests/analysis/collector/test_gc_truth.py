@@ -53,6 +53,7 @@ def test_there_are_logs_of_many_releases():
     assert 14 <= len({release(path) for path in LOGS})
 
 
+@pytest.mark.at_most(20)
 @pytest.mark.parametrize("path", LOGS, ids=ids)
 def test_cpu_by_kind_is_that_of_the_metrics(path):
     """
@@ -67,6 +68,7 @@ def test_cpu_by_kind_is_that_of_the_metrics(path):
             assert 0.9 * exact <= printed <= exact + 1e-9, kind
 
 
+@pytest.mark.at_most(20)
 @pytest.mark.parametrize("path", LOGS, ids=ids)
 def test_utilisation_is_that_of_the_runtime(path):
     """
@@ -87,6 +89,7 @@ def test_utilisation_is_that_of_the_runtime(path):
         assert taken <= truth * 1.03
 
 
+@pytest.mark.at_most(20)
 @pytest.mark.parametrize("path", UNLIMITED, ids=ids)
 def test_without_a_memory_limit_no_collection_is_a_limits(path):
     """

@@ -114,6 +114,7 @@ def grown(capture: Path, moment: str, part: str) -> int:
     return ledger(moments[now]).part(part) - ledger(moments[now - 1]).part(part)
 
 
+@pytest.mark.at_most(30)
 @pytest.mark.parametrize(
     "injected", injections(), ids=lambda one: f"{one.capture.name}/{one.moment}"
 )
@@ -199,6 +200,7 @@ def test_nothing_is_left_over_but_what_is_foreign(moment):
     assert foreign or [] == list(left_over["rule"])
 
 
+@pytest.mark.at_most(26)
 @pytest.mark.parametrize(
     "moment",
     [

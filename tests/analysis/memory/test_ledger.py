@@ -92,6 +92,7 @@ def test_more_than_the_claims_is_unexplained_and_never_hidden():
     assert 0 == ledger.part("heap_untouched")
 
 
+@pytest.mark.at_most(13)
 @pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
 def test_every_fixture_adds_up_to_its_rss(moment):
     """
@@ -113,6 +114,7 @@ def test_every_fixture_adds_up_to_its_rss(moment):
     assert ledger.part("heap_unexplained") == 0
 
 
+@pytest.mark.at_most(13)
 @pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
 def test_resident_metadata_is_within_what_the_runtime_claims(moment):
     memstats = read_memstats(moment / "memstats.json").stats.iloc[-1]
@@ -290,6 +292,7 @@ def test_arenas_that_do_not_hold_what_memstats_say_make_the_heap_doubtful():
     assert "counted" == confidence_of(ledger)["binary"]
 
 
+@pytest.mark.at_most(13)
 @pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
 def test_no_fixture_taken_at_a_standstill_is_doubtful(moment):
     memstats = read_memstats(moment / "memstats.json").stats.iloc[-1]

@@ -9,7 +9,7 @@ import pytest
 
 from gomem.releases import GoRelease
 from gomem.units import MIB
-from tests.gc_logs import cut_seconds, names, recorded, release_of
+from tests.gc_logs import cut_seconds, names, recorded, release_of, story_of
 
 LOGS = names()
 TORN = [name for name in LOGS if name.startswith(("noisy", "progress"))]
@@ -27,9 +27,9 @@ def printed_mib(column):
 
 
 def test_there_are_at_least_fourteen_releases_and_every_way_to_log():
-    stories = {recorded(name).story for name in LOGS}
+    stories = {story_of(name) for name in LOGS}
 
-    assert 20 == len({recorded(name).release for name in LOGS})
+    assert 20 == len({release_of(name) for name in LOGS})
     assert {"plain", "all", "gogc-off", "gogc-1", "noisy", "limit", "idle", "restarted"} < stories
 
 

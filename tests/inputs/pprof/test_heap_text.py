@@ -60,6 +60,7 @@ def own_sites(profile, sample_type, granularity):
     return sorted(own[["function", "flat", "cum"]].itertuples(index=False, name=None))
 
 
+@pytest.mark.at_most(9)
 @pytest.mark.parametrize("granularity", ["functions", "lines"])
 @pytest.mark.parametrize("path", WITH_PROTOBUF, ids=names)
 def test_text_says_what_protobuf_says_once_its_samples_are_scaled(path, granularity):

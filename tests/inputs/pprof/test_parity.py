@@ -74,7 +74,7 @@ def wrong_answers(path, said):
     return wrong
 
 
-@pytest.mark.at_most(15)
+@pytest.mark.at_most(7)
 @pytest.mark.parametrize("path", PROFILES, ids=NAMES)
 def test_top_is_what_pprof_said(path):
     """
@@ -84,7 +84,7 @@ def test_top_is_what_pprof_said(path):
     assert [] == wrong_answers(path, answers_to(path, path.parent))
 
 
-@pytest.mark.at_most(10)
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: "/".join(moment.parts[-2:]))
 def test_top_of_a_captures_profiles_is_what_pprof_said(moment):
     """

@@ -57,6 +57,7 @@ def program(tmp_path_factory):
 
 
 @pytest.mark.go
+@pytest.mark.at_most(0)
 def test_of_a_real_program_95_of_100_intervals_hold_its_live_bytes(program):
     """
     8 to 11 sightings a site but one, whose 5 objects of 1 MiB are seen with a probability of 86 %.

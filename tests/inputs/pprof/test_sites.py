@@ -18,6 +18,7 @@ def row(sites, name="main.leaf"):
     return sites.top.set_index("function").loc[name]
 
 
+@pytest.mark.at_most(20)
 @pytest.mark.parametrize("path", HEAPS, ids=lambda path: "/".join(path.parts[-3:]))
 def test_every_recorded_heap_profile_gives_its_counts_back(path):
     """

@@ -70,6 +70,7 @@ def neighbours_sorted(rows):
     return [row for _, same in together for row in sorted(same)]
 
 
+@pytest.mark.at_most(20)
 @pytest.mark.parametrize("moment", sorted({path.parent for path in GOLDEN}), ids=_moment)
 def test_top_is_what_pprof_printed(moment):
     """
@@ -95,6 +96,7 @@ def test_there_are_golden_files_for_all_four_heap_sample_types():
     assert {"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"} == types
 
 
+@pytest.mark.at_most(7)
 @pytest.mark.go
 @pytest.mark.skipif(shutil.which("go") is None, reason="there is no go on the PATH")
 @pytest.mark.parametrize(
@@ -242,6 +244,7 @@ def test_stacks_have_a_row_a_frame_innermost_first():
     pd.testing.assert_frame_equal(expected, frame)
 
 
+@pytest.mark.at_most(25)
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: "/".join(path.parts[-3:]))
 def test_the_frames_of_a_recorded_profile_agree(path):
     """

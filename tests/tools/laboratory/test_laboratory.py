@@ -70,6 +70,7 @@ def test_each_capture_is_of_one_set():
     assert len(names_of()) == sum(len(names_of(one)) for one in sets())
 
 
+@pytest.mark.at_most(6)
 @pytest.mark.parametrize("number", sets())
 def test_nothing_in_a_capture_gives_its_cause_away(number):
     """Neither a manifest nor a file time nor a name."""

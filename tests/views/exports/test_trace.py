@@ -61,6 +61,7 @@ def test_a_scavenge_stands_at_the_collection_before_it():
     assert 2 * MIB == scavenge["args"]["released_bytes"]
 
 
+@pytest.mark.at_most(14)
 @pytest.mark.parametrize(
     "name", [name for name in names() if name.startswith(("all-", "restarted", "gogc-off"))]
 )

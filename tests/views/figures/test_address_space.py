@@ -56,6 +56,7 @@ def test_the_words_say_each_region_with_its_share():
     assert "go-heap from 0xc000000000:" in drawing.description
 
 
+@pytest.mark.at_most(13)
 @pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
 def test_the_regions_hold_all_that_is_resident(moment):
     """

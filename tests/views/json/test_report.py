@@ -11,6 +11,7 @@ from tests.views.json.validators import validator_of
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 def test_every_capture_fits_the_schema(capture):
     report = json.loads(render_json_report(diagnosed(capture)))
@@ -19,6 +20,7 @@ def test_every_capture_fits_the_schema(capture):
     assert report["ledger"]
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 def test_the_parts_of_every_ledger_add_up(capture):
     for ledger in report_json(diagnosed(capture))["ledger"]:

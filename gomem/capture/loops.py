@@ -1,0 +1,115 @@
+"""Files of a loop that prints one or two files again and again: a reading at each time.
+
+    while sleep 5; do date; cat /proc/PID/smaps_rollup; done > rollup.log
+
+A reading begins at a line that is only a time, or, without such lines, where the file's first line
+comes again, with other numbers. What stands between must be of a kind that gomem reads alone. Of
+/proc/PID/status below a rollup, or its lines that grep found, each is a file of the reading.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
+from gomem.inputs.processes.dates import is_date, time_of, time_of_day
+from gomem.sources.artefact import Source
+from gomem.units import is_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from gomem.errors import Damage
+
+HEAD_LINES = 400  # within which the second reading of a file in text begins
+MAX_READINGS = 10_000
+# Kinds that a loop prints without anything in between: their readers would take the first.
+BARE = frozenset({"status", "smaps_rollup", "statm"})
+_AROUND_A_TIME = b"=-#*+<>[] \t\r"
+_NUMBERS = re.compile(rb"[0-9a-f]*[0-9][0-9a-f]*")
+# A line of status has a tab after its colon; smaps has blanks.
+_STATUS_LINE = re.compile(rb"\w+:\t")
+
+
+@dataclass(frozen=True)
+class LoopPart(Source):
+    """A part of a loop's output."""
+
+    first_line: int = 1  # its first line in the file
+    time: datetime | None = None  # printed above it
+    time_of_day: str = ""  # the same if only that is known
+
+    def placed(self, damage: Damage) -> Damage:
+        """Return damage of the part with its location in the file."""
+        word, _, number = damage.where.partition(" ")
+        if word != "line" or not is_digits(number):
+            return damage
+        return replace(damage, where=f"line {int(number) + self.first_line - 1}")
+
+
+def loop_parts(source: Source) -> list[Source]:
+    """Take the output of a loop apart; empty if it is something else."""
+    kind = kind_of(source.data, source.name)
+    if kind is not None and kind.name not in BARE:
+        return []
+    lines = source.data.split(b"\n")
+    starts = _starts(lines)
+    if len(starts) < 2 or len(starts) > MAX_READINGS:
+        return []
+    parts: list[Source] = []
+    for start, stop in pairwise([*starts, len(lines)]):
+        at = lines[start].strip(_AROUND_A_TIME)
+        is_dated = is_date(at)
+        time = time_of(at) if is_dated else None
+        of_day = time_of_day(at) if is_dated and time is None else ""
+        pieces = [*_pieces(lines, start + is_dated, stop)]
+        known = [piece for piece in pieces if _is_read(piece[1], source.name)]
+        if not known:
+            return []
+        parts += [
+            LoopPart(
+                f"{source.name}:{number}", data, data, source.modified,
+                first_line=number, time=time, time_of_day=of_day,
+            )
+            for number, data in known
+        ]  # fmt: skip
+    return parts
+
+
+def _starts(lines: Sequence[bytes]) -> list[int]:
+    """The lines at which readings begin; empty if the file does not begin with one."""
+    first = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if first is None:
+        return []
+    if is_date(lines[first].strip(_AROUND_A_TIME)):
+        return [number for number, line in enumerate(lines) if is_date(line.strip(_AROUND_A_TIME))]
+    shape = _NUMBERS.sub(b"0", lines[first])
+    if not any(_NUMBERS.sub(b"0", line) == shape for line in lines[first + 1 : first + HEAD_LINES]):
+        return []
+    return [number for number, line in enumerate(lines) if _NUMBERS.sub(b"0", line) == shape]
+
+
+def _pieces(lines: Sequence[bytes], start: int, stop: int) -> Iterator[tuple[int, bytes]]:
+    """The files of a reading, with the number of the first line: parted where status begins."""
+    begin = start
+    for number in range(start + 1, stop + 1):
+        is_end = number == stop
+        if not is_end and _is_of_status(lines[number]) == _is_of_status(lines[number - 1]):
+            continue
+        data = b"\n".join(lines[begin:number]).strip()
+        if data:
+            yield begin + 1, data + b"\n"
+        begin = number
+
+
+def _is_of_status(line: bytes) -> bool:
+    return _STATUS_LINE.match(line) is not None
+
+
+def _is_read(data: bytes, name: str) -> bool:
+    kind = kind_of(data, name)
+    return kind is not None and kind.scope == MOMENT_SCOPE

@@ -1,0 +1,113 @@
+"""Put readings and files on one timeline: what was taken at about the same time is one snapshot.
+
+People watch a process with several loops at once: `ps` every three seconds into one file, a heap
+profile every ten into others, and the program's own log beside them. A file with dated readings is
+taken apart. Each reading joins the snapshot of the other files that is nearest in time, if nearer
+than half of the time between two readings; the others are snapshots of their own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, cast
+
+from gomem.capture.clock import time_in_name
+from gomem.capture.loops import LoopPart
+from gomem.capture.manifest import ONLY_MOMENT
+from gomem.capture.place import ONE_SCRIPT, TOP_MOMENT, are_repeated, stem_of
+from gomem.capture.times_of_day import TIME_OF_DAY, dated_times
+from gomem.sources.names import natural_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gomem.capture.moment import Artefact
+    from gomem.capture.series import Series
+
+
+def with_series(placed: Sequence[Artefact], series: Iterable[Series]) -> list[Artefact]:
+    """Add the readings of series to placed files.
+
+    Files without a time and a snapshot of their own were taken once, most likely at the end.
+    """
+    groups: dict[str, list[Artefact]] = defaultdict(list)
+    for file in placed:
+        groups[file.moment].append(file)
+    whole = groups.pop("", [])
+    for each in sorted(series, key=lambda loop: -len(loop.readings)):
+        _join(groups, each)
+    last = max(groups, key=lambda name: _time(groups[name]) or datetime.min.replace(tzinfo=UTC))
+    for name in (ONLY_MOMENT, TOP_MOMENT):
+        if name in groups and name != last and _time(groups[name]) is None:
+            ends = [replace(file, moment=last, is_of_last=True) for file in groups.pop(name)]
+            groups[last] += ends
+    return [*whole, *(file for group in groups.values() for file in group)]
+
+
+def _join(groups: dict[str, list[Artefact]], series: Series) -> None:
+    """Add readings to the nearest snapshots, each at most once; the others become snapshots."""
+    near = sorted(
+        (abs(at - cast("datetime", reading.time)), number, name)
+        for name, group in groups.items()
+        if (at := _time(group)) is not None
+        for number, reading in enumerate(series.readings)
+        if not are_repeated([*group, reading])
+    )
+    joined: dict[int, str] = {}
+    for distance, number, name in near:
+        if distance <= series.reach and number not in joined and name not in joined.values():
+            joined[number] = name
+    path = PurePosixPath(series.name)
+    stem = stem_of(path.name) or path.name.partition(".")[0] or ONLY_MOMENT
+    for number, reading in enumerate(series.readings):
+        name = joined.get(number, f"{stem}-{number + 1}")
+        groups[name].append(replace(reading, moment=name))
+
+
+def _time(group: Sequence[Artefact]) -> datetime | None:
+    """The time of a snapshot, from its first clock; None without one."""
+    times = [at for file in group for at in dated_times(file)]
+    return min(times, default=None)
+
+
+def with_stamped(placed: Sequence[Artefact]) -> list[Artefact]:
+    """Join snapshots taken within seconds of one that a time names, if no kind is there twice.
+
+    `heap_after.pb.gz` has a clock: it is of the snapshot of `metrics-04-02-26.prom`. A name with
+    the date is kept rather than one with the time of day.
+    """
+    groups: dict[str, list[Artefact]] = defaultdict(list)
+    for file in placed:
+        groups[file.moment].append(file)
+    hosts = {
+        name
+        for name, group in groups.items()
+        if time_in_name(name)
+        or TIME_OF_DAY.search(name)
+        or all(isinstance(file.source, LoopPart) for file in group)
+    }
+    times = {name: at for name, group in groups.items() if (at := _time(group)) is not None}
+    renamed: dict[str, str] = {}
+    for name in sorted(times.keys() - {""}, key=lambda name: (name in hosts, natural_key(name))):
+        near = [
+            host
+            for host in hosts & times.keys() - {name, *renamed}
+            if abs(times[host] - times[name]) <= ONE_SCRIPT
+            and (name not in hosts or (time_in_name(host) and not time_in_name(name)))
+            and not are_repeated([*groups[host], *groups[name]])
+        ]
+        if near:
+            host = min(near, key=lambda host: (abs(times[host] - times[name]), host))
+            groups[host] = [*groups[host], *groups[name]]
+            renamed[name] = host
+    return [replace(file, moment=_last(file.moment, renamed)) for file in placed]
+
+
+def _last(name: str, renamed: Mapping[str, str]) -> str:
+    """The snapshot that a renamed one has become."""
+    while name in renamed:
+        name = renamed[name]
+    return name

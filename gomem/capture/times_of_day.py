@@ -1,0 +1,74 @@
+"""Times of day without a date, in names (`ps-035727.txt`) and in listings (`top - 03:57:27 up …`).
+
+The date is that of the capture's dated files, if all such times then lie among those, and one of
+them agrees to a few seconds. Otherwise the clocks have different zones, or the digits are no time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from gomem.capture.clock import BY_NAME, OWN_CLOCK
+from gomem.capture.loops import LoopPart
+from gomem.inputs.kinds import CAPTURE_SCOPE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.capture.moment import Artefact
+
+AGREES = timedelta(seconds=5)  # a time of day with a dated one
+AROUND = timedelta(minutes=10)  # of the dated times
+DATED = frozenset({BY_NAME, OWN_CLOCK})
+TIME_OF_DAY = re.compile(
+    r"(?<![0-9])([01][0-9]|2[0-3])([-:._]?)([0-5][0-9])\2([0-5][0-9])(?![0-9])"
+)
+
+
+def dated(artefacts: Sequence[Artefact]) -> list[Artefact]:
+    """Give files whose names have a time of day a date, as far as the other files have one."""
+    of_day = [_in_name(file) for file in artefacts]
+    times = iter(dates_of([found for found in of_day if found], artefacts))
+    given = [next(times, None) if found else None for found in of_day]
+    return [
+        file if at is None else replace(file, time=at, time_source=BY_NAME)
+        for file, at in zip(artefacts, given, strict=True)
+    ]
+
+
+def dates_of(of_day: Sequence[str], others: Sequence[Artefact]) -> list[datetime]:
+    """Return times of day such as `03:57:27` on the date of dated files; empty if they differ."""
+    known = [at for file in others for at in dated_times(file)]
+    if not known or not of_day:
+        return []
+    begin, end = min(known), max(known)
+    middle = begin + (end - begin) / 2
+    times = [_nearest(time.fromisoformat(each), middle) for each in of_day]
+    are_within = all(begin - AROUND <= at <= end + AROUND for at in times)
+    agree = any(abs(at - other) <= AGREES for at in times for other in known)
+    return times if are_within and agree else []
+
+
+def dated_times(file: Artefact) -> list[datetime]:
+    """Return the time of a file, if its name or its own clock has one."""
+    return [file.time] if file.time_source in DATED and file.time is not None else []
+
+
+def _in_name(file: Artefact) -> str:
+    """The time of day of a file without a better clock, in a loop or in its name; else empty."""
+    if file.time_source in DATED or file.kind.scope == CAPTURE_SCOPE:
+        return ""
+    if isinstance(file.source, LoopPart) and file.source.time_of_day:
+        return file.source.time_of_day
+    found = TIME_OF_DAY.search(PurePosixPath(file.source.name).name)
+    return "" if found is None else f"{found[1]}:{found[3]}:{found[4]}"
+
+
+def _nearest(of_day: time, to: datetime) -> datetime:
+    """The moment at that time of day that is nearest to another."""
+    days = (to.date() + timedelta(days=days) for days in (-1, 0, 1))
+    return min((datetime.combine(day, of_day, UTC) for day in days), key=lambda at: abs(at - to))

@@ -1,0 +1,42 @@
+"""The report's section on the containers of pasted tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.text import Quoted, text
+from gomem.units import format_bytes
+from gomem.views.document import Cell, Section
+from gomem.views.tables import count, shown_by, size, table
+
+if TYPE_CHECKING:
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.views.tables import Column
+
+name = shown_by(lambda shown: Cell(Quoted(shown), code=True), "<")
+NAME = name("container", lambda row: row.name)
+LIMIT = size("limit", lambda row: row.limit_bytes)
+COLUMNS = (NAME, size("working set", lambda row: row.last), LIMIT)
+MOVING = (
+    NAME,
+    size("first", lambda row: row.first),
+    size("last", lambda row: row.last),
+    size("highest", lambda row: max(row.sizes)),
+    count("readings", lambda row: len(row.sizes)),
+    LIMIT,
+)
+
+
+def containers_section(diagnosis: Diagnosis) -> Section | None:
+    """The working set of each container; None for a single number."""
+    containers = diagnosis.facts.containers
+    if sum(len(container.sizes) for container in containers) < 2:
+        return None
+    is_series = any(len(container.sizes) > 1 for container in containers)
+    columns: tuple[Column, ...] = MOVING if is_series else COLUMNS
+    if not any(container.limit_bytes for container in containers):
+        columns = columns[:-1]
+    largest = containers[0]
+    gist = text("{} {}", Quoted(largest.name), format_bytes(largest.last))
+    caption = "Working set by container"
+    return Section("containers", "Containers", (table(caption, columns, containers),), gist=gist)
