@@ -37,6 +37,12 @@ def test_moments_that_lack_it_are_counted_and_named():
     assert ["2, 3"] == [one.value for one in found.evidence]
 
 
+def test_a_lone_name_that_is_a_number_is_said_to_be_a_snapshot():
+    (found,) = find(answers(facts(name="1"), replace(facts(name="5"), mappings=None)))
+
+    assert ["snapshot 5"] == [one.value for one in found.evidence]
+
+
 def test_a_capture_of_goroutine_profiles_says_nothing_about_memory():
     counted = MomentFacts("1", goroutines=goroutines(10))
 

@@ -36,6 +36,20 @@ def test_shared_memory_stays_and_is_a_warning():
     assert "Nothing to do" not in found.next_step
 
 
+def test_shared_memory_is_freed_by_deleting_its_files_and_clean_pages_need_no_advice():
+    """
+    madvise and munmap free no page of a tmpfs: a file there keeps them until it is deleted.
+    """
+    rings = (mapped(f"/dev/shm/spool-{n}.ring", 40, "rw-s") for n in range(2))
+    (held,) = find(answers(facts(*rings)))
+    (clean,) = find(answers(facts(mapped("/data/index.db", 40))))
+
+    assert held.title.startswith("Shared memory takes ")
+    assert "until it is deleted" in held.next_step
+    assert clean.next_step.endswith("to drop them.")
+    assert "shared memory" not in clean.next_step
+
+
 def test_written_pages_of_a_private_mapping_stay():
     written = mapped("/data/index.db", 40, "rw-p")
     written = written.replace(f"{'Anonymous:':<16}{0:>8} kB", f"{'Anonymous:':<16}{30720:>8} kB")

@@ -9,12 +9,19 @@ import pytest
 import gomem
 from gomem.analysis.memory.live_heap import LiveHeap
 from gomem.analysis.retention.keepers import retention_of
-from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, goroutine_growth, waiting_of
+from gomem.analysis.series.goroutine_growth import (
+    SMALLEST_STACK,
+    Waiting,
+    goroutine_growth,
+    waiting_of,
+)
 from gomem.analysis.series.level import Level
 from gomem.capture.capture import levels_of
 from gomem.causes import goroutine_leak
 from gomem.causes.case import Case
 from gomem.causes.finding import Severity
+from gomem.causes.goroutines import where_words
+from gomem.causes.thresholds import Thresholds
 from gomem.facts.goroutines import GoroutineCount, Leaked
 from gomem.facts.keepers import Kept
 from gomem.facts.profiles import ProfileFacts
@@ -121,6 +128,13 @@ def test_what_has_no_stack_has_no_upper_bound(without_stack, said):
     (found,) = goroutine_leak.find(but(told, hides_most_in_use=hides))
 
     assert said in found.title
+
+
+def test_a_tie_of_two_places_is_no_largest_part():
+    shares = (("a.read", 0.5), ("a.write", 0.5))
+    waiting = Waiting("a.read", "", frozenset(), 9, 9, 18, shares=shares)
+
+    assert ", as many waiting in a.read as in a.write" == where_words(waiting, Thresholds())
 
 
 def test_they_hold_their_stacks_at_least():
