@@ -54,7 +54,7 @@ from gomem.analysis.series.level import Level
 from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from gomem.analysis.series.level import Rise
 
@@ -188,12 +188,17 @@ def common_division(snapshots: Sequence[Snapshot]) -> tuple[frozenset[str], ...]
         division
         for division in DIVISIONS
         if division == DIVISIONS[-1]
-        or all(
-            snapshot.likely.together(groups).width <= doubt
-            for snapshot in snapshots
-            for groups in division
-        )
+        or all(_is_divided(snapshot, division, doubt) for snapshot in snapshots)
     )
+
+
+MAX_DOUBTS = 3.0  # of all parts together; if one sum alone bounds several parts, each is as wide
+
+
+def _is_divided(snapshot: Snapshot, division: Iterable[frozenset[str]], doubt: float) -> bool:
+    """Return whether a snapshot shows each part well enough, and all together."""
+    widths = [snapshot.likely.together(groups).width for groups in division]
+    return max(widths) <= doubt and sum(widths) <= MAX_DOUBTS * doubt
 
 
 MIN_SURE = 0.5  # of the change of the whole: what certainly changed, if the rest is unknown
