@@ -79,6 +79,7 @@ def test_the_usual_thresholds():
         "huge_object_share": 0.25,
         "kept_live_share": 0.25,
         "kept_bytes": 64 << 20,
+        "larger_listed_ratio": 4.0,
         "leaked_share": 0.25,
         "goroutine_growth_ratio": 1.5,
         "one_each_ratio": 1.4,
