@@ -10,21 +10,19 @@ comes again, with other numbers. What stands between must be of a kind that gome
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
 from gomem.inputs.processes.dates import is_date, time_of, time_of_day
-from gomem.sources.artefact import Source
-from gomem.units import is_digits
+from gomem.sources.artefact import Source, SourcePart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from gomem.errors import Damage
-
+HEAD_BYTES = 1 << 12  # searched for a byte that no text has
 HEAD_LINES = 400  # within which the second reading of a file in text begins
 MAX_READINGS = 10_000
 # Kinds that a loop prints without anything in between: their readers would take the first.
@@ -36,33 +34,27 @@ _STATUS_LINE = re.compile(rb"\w+:\t")
 
 
 @dataclass(frozen=True)
-class LoopPart(Source):
+class LoopPart(SourcePart):
     """A part of a loop's output."""
 
-    first_line: int = 1  # its first line in the file
     time: datetime | None = None  # printed above it
     time_of_day: str = ""  # the same if only that is known
-
-    def placed(self, damage: Damage) -> Damage:
-        """Return damage of the part with its location in the file."""
-        word, _, number = damage.where.partition(" ")
-        if word != "line" or not is_digits(number):
-            return damage
-        return replace(damage, where=f"line {int(number) + self.first_line - 1}")
 
 
 def loop_parts(source: Source) -> list[Source]:
     """Take the output of a loop apart; empty if it is something else."""
+    if not _may_repeat(source.data):  # before a question that is asked of each file again
+        return []
     kind = kind_of(source.data, source.name)
     if kind is not None and kind.name not in BARE:
         return []
     lines = source.data.split(b"\n")
     starts = _starts(lines)
-    if len(starts) < 2 or len(starts) > MAX_READINGS:
+    if not 1 < len(starts) <= MAX_READINGS:
         return []
     parts: list[Source] = []
     for start, stop in pairwise([*starts, len(lines)]):
-        at = lines[start].strip(_AROUND_A_TIME)
+        at = _time_in(lines[start])
         is_dated = is_date(at)
         time = time_of(at) if is_dated else None
         of_day = time_of_day(at) if is_dated and time is None else ""
@@ -80,17 +72,34 @@ def loop_parts(source: Source) -> list[Source]:
     return parts
 
 
+def _may_repeat(data: bytes) -> bool:
+    """Whether a text begins like the output of a loop: with a time, or with a line that repeats."""
+    head = data.lstrip(b"\r\n")
+    if b"\0" in head[:HEAD_BYTES]:
+        return False
+    lines = head.split(b"\n", HEAD_LINES)[:HEAD_LINES]
+    starts = _starts(lines)
+    return len(starts) > 1 or (bool(starts) and is_date(_time_in(lines[starts[0]])))
+
+
 def _starts(lines: Sequence[bytes]) -> list[int]:
     """The lines at which readings begin; empty if the file does not begin with one."""
     first = next((number for number, line in enumerate(lines) if line.strip()), None)
     if first is None:
         return []
-    if is_date(lines[first].strip(_AROUND_A_TIME)):
-        return [number for number, line in enumerate(lines) if is_date(line.strip(_AROUND_A_TIME))]
+    if is_date(_time_in(lines[first])):
+        return [number for number, line in enumerate(lines) if is_date(_time_in(line))]
     shape = _NUMBERS.sub(b"0", lines[first])
-    if not any(_NUMBERS.sub(b"0", line) == shape for line in lines[first + 1 : first + HEAD_LINES]):
-        return []
-    return [number for number, line in enumerate(lines) if _NUMBERS.sub(b"0", line) == shape]
+    return [
+        number
+        for number, line in enumerate(lines)
+        if (line[:1] == shape[:1] or shape[:1] == b"0") and _NUMBERS.sub(b"0", line) == shape
+    ]
+
+
+def _time_in(line: bytes) -> bytes:
+    """A line without what decorates a time: `== 07:13:48 ==`."""
+    return line.strip(_AROUND_A_TIME)
 
 
 def _pieces(lines: Sequence[bytes], start: int, stop: int) -> Iterator[tuple[int, bytes]]:

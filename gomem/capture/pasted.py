@@ -30,13 +30,11 @@ from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
 from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
-from gomem.sources.artefact import Source
-from gomem.units import is_digits
+from gomem.sources.artefact import Source, SourcePart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gomem.errors import Damage
 
 MAX_BYTES = 1 << 21  # a ticket is shorter
 MAX_STRETCHES = 300  # more indicate a log, not a person's text
@@ -105,22 +103,13 @@ _MEMORY_WORDS = re.compile(
 
 
 @dataclass(frozen=True)
-class PastedPart(Source):
-    """One of several artefacts in a text."""
-
-    first_line: int = 1  # its first line in the text
+class PastedPart(SourcePart):
+    """One of several artefacts in a text that a person wrote."""
 
     @property
     def text_name(self) -> str:
         """The name of the whole text."""
         return self.name.removesuffix(f":{self.first_line}")
-
-    def placed(self, damage: Damage) -> Damage:
-        """Return damage of the part with its location in the text."""
-        word, _, number = damage.where.partition(" ")
-        if word != "line" or not is_digits(number):
-            return damage
-        return replace(damage, where=f"line {int(number) + self.first_line - 1}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]
     A file alone stays, and so does a paste. So do all if other files have no time and are several
     of a kind: words or numbers in their names order them.
     """
+    if len([file for file in artefacts if file.kind.scope == MOMENT_SCOPE]) < 2:
+        return artefacts, []
     found = {
         id(file): series
         for file in artefacts
@@ -64,7 +66,7 @@ def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]
     left = [file for file in artefacts if id(file) not in found]
     beside = [file for file in left if file.kind.scope == MOMENT_SCOPE]
     undated = [file for file in beside if file.time_source not in {BY_NAME, OWN_CLOCK}]
-    if len(found) + len(beside) < 2 or are_repeated(undated):
+    if are_repeated(undated):
         return artefacts, []
     return left, [*found.values()]
 

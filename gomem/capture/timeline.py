@@ -8,6 +8,7 @@ than half of the time between two readings; the others are snapshots of their ow
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import timedelta
 
     from gomem.capture.moment import Artefact
     from gomem.capture.series import Series
@@ -49,22 +51,31 @@ def with_series(placed: Sequence[Artefact], series: Iterable[Series]) -> list[Ar
 
 def _join(groups: dict[str, list[Artefact]], series: Series) -> None:
     """Add readings to the nearest snapshots, each at most once; the others become snapshots."""
+    times = [cast("datetime", reading.time) for reading in series.readings]
+    reach = series.reach
     near = sorted(
-        (abs(at - cast("datetime", reading.time)), number, name)
+        (abs(at - times[number]), number, name)
         for name, group in groups.items()
         if (at := _time(group)) is not None
-        for number, reading in enumerate(series.readings)
-        if not are_repeated([*group, reading])
+        for number in _within(times, at, reach)
+        if not are_repeated([*group, series.readings[number]])
     )
     joined: dict[int, str] = {}
-    for distance, number, name in near:
-        if distance <= series.reach and number not in joined and name not in joined.values():
+    taken: set[str] = set()
+    for _, number, name in near:
+        if number not in joined and name not in taken:
             joined[number] = name
+            taken.add(name)
     path = PurePosixPath(series.name)
     stem = stem_of(path.name) or path.name.partition(".")[0] or ONLY_MOMENT
     for number, reading in enumerate(series.readings):
         name = joined.get(number, f"{stem}-{number + 1}")
         groups[name].append(replace(reading, moment=name))
+
+
+def _within(times: Sequence[datetime], at: datetime, reach: timedelta) -> range:
+    """The places of ascending times that are at most so far from another."""
+    return range(bisect_left(times, at - reach), bisect_right(times, at + reach))
 
 
 def _time(group: Sequence[Artefact]) -> datetime | None:
@@ -90,13 +101,18 @@ def with_stamped(placed: Sequence[Artefact]) -> list[Artefact]:
         or all(isinstance(file.source, LoopPart) for file in group)
     }
     times = {name: at for name, group in groups.items() if (at := _time(group)) is not None}
+    dated = {name for name in hosts if time_in_name(name)}
+    in_time = sorted(hosts & times.keys(), key=lambda host: times[host])
+    clock = [times[host] for host in in_time]
+    joining = times.keys() - dated - {""}
     renamed: dict[str, str] = {}
-    for name in sorted(times.keys() - {""}, key=lambda name: (name in hosts, natural_key(name))):
+    for name in sorted(joining, key=lambda name: (name in hosts, natural_key(name))):
         near = [
             host
-            for host in hosts & times.keys() - {name, *renamed}
-            if abs(times[host] - times[name]) <= ONE_SCRIPT
-            and (name not in hosts or (time_in_name(host) and not time_in_name(name)))
+            for host in (in_time[place] for place in _within(clock, times[name], ONE_SCRIPT))
+            if host != name
+            and host not in renamed
+            and (name not in hosts or host in dated)
             and not are_repeated([*groups[host], *groups[name]])
         ]
         if near:

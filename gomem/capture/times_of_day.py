@@ -7,6 +7,7 @@ them agrees to a few seconds. Otherwise the clocks have different zones, or the 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import PurePosixPath
@@ -42,14 +43,14 @@ def dated(artefacts: Sequence[Artefact]) -> list[Artefact]:
 
 def dates_of(of_day: Sequence[str], others: Sequence[Artefact]) -> list[datetime]:
     """Return times of day such as `03:57:27` on the date of dated files; empty if they differ."""
-    known = [at for file in others for at in dated_times(file)]
+    known = sorted(at for file in others for at in dated_times(file))
     if not known or not of_day:
         return []
-    begin, end = min(known), max(known)
+    begin, end = known[0], known[-1]
     middle = begin + (end - begin) / 2
     times = [_nearest(time.fromisoformat(each), middle) for each in of_day]
     are_within = all(begin - AROUND <= at <= end + AROUND for at in times)
-    agree = any(abs(at - other) <= AGREES for at in times for other in known)
+    agree = any(bisect_left(known, at - AGREES) < bisect_right(known, at + AGREES) for at in times)
     return times if are_within and agree else []
 
 

@@ -162,11 +162,10 @@ def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
     """Say where most new goroutines wait, and who started them; empty if unknown."""
     if waiting is None or not waiting.function:
         return Text()
-    (_, most), (other, same) = (*waiting.shares, ("", 0.0), ("", 0.0))[:2]
-    if other and most == same:
+    tied = [name for name, share in waiting.shares[:2] if share == waiting.shares[0][1]]
+    if all(tied[1:]) and tied[1:]:
         words = ", as many waiting in {} as in {}{}"
-        names = (Function(name) for name, _ in waiting.shares[:2])
-        return text(words, *names, begun_words(waiting))
+        return text(words, *map(Function, tied), begun_words(waiting))
     share = waiting.there / max(1, waiting.of_all)
     many = "all" if share >= 1 else part_words(share, thresholds)
     return text(", {} waiting in {}{}", many, Function(waiting.function), begun_words(waiting))

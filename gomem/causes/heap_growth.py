@@ -323,15 +323,16 @@ def _most_of_go(first: MomentFacts, last: MomentFacts) -> int | None:
     """Return how much of the growth of RSS can be Go's heap; None if no file limits it."""
     if last.arenas_rss_bytes is not None:
         return last.arenas_rss_bytes
-    ledgers = [moment.ledger for moment in (first, last)]
-    if any(ledger is None or not ledger.has("mapped_files") for ledger in ledgers):
+    before, after = _anonymous(first), _anonymous(last)
+    return None if before is None or after is None else after - before
+
+
+def _anonymous(moment: MomentFacts) -> int | None:
+    """Return RSS without files and shared memory; None if those are unknown."""
+    ledger = moment.ledger
+    if ledger is None or ledger.rss_bytes is None or not ledger.has("mapped_files"):
         return None
-    anonymous = [
-        (ledger.rss_bytes or 0) - ledger.part("mapped_files") - ledger.part("shared_memory")
-        for ledger in ledgers
-        if ledger is not None
-    ]
-    return anonymous[1] - anonymous[0]
+    return ledger.rss_bytes - ledger.part("mapped_files") - ledger.part("shared_memory")
 
 
 _RSS_ONLY = (

@@ -22,7 +22,7 @@ from gomem.inputs.pprof.calls.names import own_function
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.analysis.series.level import Rise
@@ -175,22 +175,19 @@ def rise_of_finalizers(facts: CaptureFacts) -> Rise | None:
 
 def rise_of_threads(facts: CaptureFacts) -> Rise | None:
     """Return the number of threads over time; None if fewer than two snapshots count them."""
-    counted = [
-        (moment.time, moment.threads)
-        for moment in facts.of_last_process
-        if moment.threads is not None
-    ]
-    return level_of("threads", counted).rise
+    return _rise_of(facts, "threads", lambda moment: moment.threads)
 
 
 def rise_of_open_files(facts: CaptureFacts) -> Rise | None:
     """Return the number of open files over time, by the pages; None for fewer than two."""
-    counted = [
-        (moment.time, float(moment.open_files))
-        for moment in facts.of_last_process
-        if moment.open_files is not None
-    ]
-    return level_of("open files", counted).rise
+    return _rise_of(facts, "open files", lambda moment: moment.open_files)
+
+
+def _rise_of(
+    facts: CaptureFacts, source: str, count: Callable[[MomentFacts], int | None]
+) -> Rise | None:
+    counted = [(moment.time, count(moment)) for moment in facts.of_last_process]
+    return level_of(source, [(time, known) for time, known in counted if known is not None]).rise
 
 
 # Beginnings of the wait reasons that only another goroutine, or the network, can end.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
@@ -16,7 +16,7 @@ from gomem.sources.names import readable_name
 from gomem.sources.paths import check_no_named_pipe, no_such_path, place_of
 from gomem.sources.times import file_time
 from gomem.text import Quoted, text
-from gomem.units import MIB, format_bytes
+from gomem.units import MIB, format_bytes, is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,6 +61,20 @@ class Source:
     def sha256(self) -> str:
         """SHA-256 of the bytes as stored."""
         return hashlib.sha256(self.stored).hexdigest()
+
+
+@dataclass(frozen=True)
+class SourcePart(Source):
+    """One of several artefacts in a text."""
+
+    first_line: int = 1  # its first line in the text
+
+    def placed(self, damage: Damage) -> Damage:
+        """Return damage of the part with its location in the text."""
+        word, _, number = damage.where.partition(" ")
+        if word != "line" or not is_digits(number):
+            return damage
+        return replace(damage, where=f"line {int(number) + self.first_line - 1}")
 
 
 def open_source(

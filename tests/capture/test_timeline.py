@@ -3,6 +3,8 @@
 import pytest
 
 import gomem
+from gomem.capture import timeline
+from gomem.capture.place import are_repeated as seen
 from tests.builders import FIXTURES, memstats_json
 
 SPIKY = FIXTURES / "captures/healthy-go1.27.3"
@@ -190,3 +192,31 @@ def test_what_go_released_and_rss_still_has(tmp_path):
 
     assert "possible" == kept["released-but-resident"]
     assert "released-but-resident" not in fell
+
+
+def test_twice_as_many_readings_are_compared_twice_as_often(tmp_path, monkeypatch):
+    """
+    A loop of cat and a log: each reading is held against those near in time alone.
+    """
+    compared = []
+    for count in (20, 40):
+        times = [f"2026-11-27T04:{n // 12:02}:{5 * n % 60:02}Z" for n in range(count)]
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        written(
+            folder,
+            **{
+                "loop.log": "".join(f"{at}\n{STATUS.format(n, n)}" for n, at in enumerate(times)),
+                "ps.log": "".join(f"{at}\n{LISTING.format(n)}" for n, at in enumerate(times)),
+            },
+        )
+        calls = []
+        monkeypatch.setattr(
+            timeline, "are_repeated", lambda files, calls=calls: calls.append(1) or seen(files)
+        )
+        assert count == len(gomem.load(folder).by_moment)
+        compared.append(len(calls))
+
+    few, many = compared
+    assert few > 0
+    assert many <= 2.2 * few

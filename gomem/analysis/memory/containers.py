@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.numbered import Label
@@ -48,7 +48,7 @@ class ContainerSizes:
 
 def containers_of(rows: pd.DataFrame) -> tuple[ContainerSizes, ...]:
     """Return the containers, the largest first; those of one name in one reading are several."""
-    found = dict[tuple[str, ...], list[dict[str, object]]]()
+    found = dict[tuple[str, ...], list[dict[str, Any]]]()
     for row in rows_of(rows):
         if is_unknown(row["working_set_bytes"]):
             continue
@@ -60,8 +60,8 @@ def containers_of(rows: pd.DataFrame) -> tuple[ContainerSizes, ...]:
         ContainerSizes(
             key[1],
             key[0],
-            tuple(row["working_set_bytes"] for row in of_name),  # type: ignore[misc]
-            None if is_unknown(of_name[-1]["limit_bytes"]) else of_name[-1]["limit_bytes"],  # type: ignore[arg-type]
+            tuple(row["working_set_bytes"] for row in of_name),
+            None if is_unknown(of_name[-1]["limit_bytes"]) else of_name[-1]["limit_bytes"],
         )
         for key, of_name in found.items()
     )
