@@ -10,7 +10,7 @@ from pathlib import Path
 import gomem
 
 PACKAGE = Path(gomem.__file__).parent
-GROUND = {"errors", "numbered", "units", "text", "releases", "sources", "statistics"}
+GROUND = {"errors", "numbered", "units", "text", "shell", "releases", "sources", "statistics"}
 FLOORS = [
     GROUND,
     {"inputs"},

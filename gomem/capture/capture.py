@@ -112,9 +112,10 @@ class Capture(WithDamage, Mapping[str, Moment]):
         unread_evidence: Paths of files of unknown kind that contain memory data.
         other_runs: Readings that no frame has: those of earlier processes in a text and, if the
             capture has other files, those before a text's last reading.
-        unused_sizes: Memory sizes in the prose of a text, verbatim, which no frame has.
-        unused_settings: Runtime variables that a text sets, such as `GOGC=50`, which no frame has.
+        unused_sizes, unused_settings: Memory sizes in the prose of a text, and runtime variables
+            that it sets, such as `GOGC=50`, verbatim, which no frame has.
         system: The operating system named in a text, if it is not Linux; else empty.
+        place: The folder or archive in which the files' paths begin, as it was named.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     unused_sizes: tuple[str, ...] = ()
     unused_settings: tuple[str, ...] = ()
     system: str = ""
+    place: str = ""
 
     def __getitem__(self, moment: str) -> Moment:
         """Return the snapshot of that name; raises KeyError with the existing names."""
@@ -324,8 +326,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         return head + self.moments.to_html(escape=True) + kinds.to_html(escape=True)
 
     def __repr__(self) -> str:
-        moments = len(self.by_moment)
-        return f"<Capture {self.name}: {moments} moments, {self.go_version}>"
+        return f"<Capture {self.name}: {len(self.by_moment)} moments, {self.go_version}>"
 
 
 def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:

@@ -35,7 +35,7 @@ from gomem.sources.bounds import Bounds
 from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name, shared_name
-from gomem.sources.paths import matching, place_of
+from gomem.sources.paths import is_capture, matching, place_of
 from gomem.text import File, MomentName, Text, joined, text
 from gomem.units import MIB
 
@@ -134,7 +134,18 @@ def _load(
         unused_sizes=tuple(gathering.prose.sizes),
         unused_settings=gathering.prose.unused_settings(gathering.artefacts),
         system=gathering.prose.system,
+        place=readable_name(_place([str(path) for path in named])),
     )
+
+
+def _place(named: Sequence[str]) -> str:
+    """The folder or archive in which the files' paths begin; empty for files named alone."""
+    if len(named) == 1 and is_capture(named[0]):
+        return named[0]
+    folders = [os.path.dirname(path) for path in named]  # noqa: PTH120 - as they were named
+    if len(set(folders)) == 1:
+        return folders[0]
+    return os.path.commonpath(list(map(os.path.abspath, folders)))
 
 
 def _open_all(

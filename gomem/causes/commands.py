@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, MEMSTATS, SMAPS
 from gomem.inputs.system import FREEBSD, MACOS, TINYGO, WASM
-from gomem.text import Command, File, Text, joined, text
+from gomem.shell import Argument
+from gomem.text import Command, Text, joined, text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -25,7 +26,6 @@ _IN_TINYGO = (
     "TinyGo serves no profiles: log its MemStats after runtime.GC() for longer. Only a HeapInuse "
     "that rises there is retained."
 )
-_PLAIN = re.compile(r"[\w./:@%+,-]*")  # needs no quotes in a shell
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
 CAPTURE = Command("gomem capture PID -o DIR --every 30s --for 10m")
@@ -53,7 +53,7 @@ def see_resident(system: str) -> Text:
 
 def with_files(template: str, *paths: str) -> Command:
     """Fill the capture's files into a command."""
-    return Command(text(template, *map(_argument, paths)))
+    return Command(text(template, *map(Argument, paths)))
 
 
 def top(path: str, base: str = "", options: str = "--cum") -> Command:
@@ -65,8 +65,12 @@ def top(path: str, base: str = "", options: str = "--cum") -> Command:
 
 def stacks_in(path: str) -> Command:
     """Return the command that shows the stacks of a goroutine profile or dump."""
-    is_profile = path.endswith((".gz", ".pprof"))
-    return with_files("gomem top {} --traces" if is_profile else "less {}", path)
+    if path.endswith((".gz", ".pprof")):
+        return with_files("gomem top {} --traces", path)
+    text, _, line = path.rpartition(":")
+    if text and is_digits(line):  # a part of a text
+        return with_files(f"less +{line} {{}}", text)
+    return with_files("less {}", path)
 
 
 def top_of_last(case: Case, options: str = "--cum") -> Command:
@@ -78,8 +82,3 @@ def top_of_last(case: Case, options: str = "--cum") -> Command:
 def sentences(*pieces: str) -> Text:
     """Join the steps that are not empty."""
     return joined(" ", (piece for piece in pieces if piece))
-
-
-def _argument(path: str) -> Text:
-    is_plain = _PLAIN.fullmatch(path) is not None
-    return Text(File(path)) if is_plain or "'" in path else text("'{}'", File(path))

@@ -26,7 +26,7 @@ from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
 from gomem.inputs.runtime_lines.patterns import patterns_added
 from gomem.sources.packaged import DEMO, DEMO_BASELINE, recorded
-from gomem.sources.paths import ARCHIVE_SUFFIXES, no_such_path
+from gomem.sources.paths import is_capture, no_such_path
 from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
@@ -176,18 +176,14 @@ def _groups(captures: list[Path], *, demo: bool, redact: bool) -> list[list[Path
     for path in captures:
         if not path.exists():
             raise no_such_path(path)
-    whole = [path for path in captures if _is_whole(path)]
-    loose = [path for path in captures if not _is_whole(path)]
+    whole = [path for path in captures if is_capture(path)]
+    loose = [path for path in captures if not is_capture(path)]
     return [*([path] for path in whole), *([loose] if loose else [])]
 
 
 def _suffix(chosen: Format | None) -> str:
     """The suffix of a file named after the capture."""
     return RSS_SUFFIX if chosen is Format.pprof else f".gomem.{chosen or Format.html}"
-
-
-def _is_whole(path: Path) -> bool:
-    return path.is_dir() or path.name.lower().endswith(ARCHIVE_SUFFIXES)
 
 
 def _diagnose(
@@ -206,16 +202,20 @@ def _made(
     diagnosis: Diagnosis, chosen: Format | None, target: Path | None, sides: tuple[Side, Side],
     at: Stages, *, redact: bool,
 ) -> tuple[str | bytes, Document | None]:  # fmt: skip
-    """The report in the requested format, and its document, if it has one."""
+    """The report in the requested format, and the document of a report that a terminal shows."""
     if chosen is Format.json:
         from gomem.views.json.report import render_json_report
 
         return render_json_report(diagnosis, redact=redact), None
     if chosen is Format.pprof:
         return rendered_rss(diagnosis, redact=redact), None
-    from gomem.views.report.report import report_document
+    from gomem.views.names import hidden
+    from gomem.views.report.report import whole_report
+    from gomem.views.share import share
 
-    document = report_document(diagnosis, redact=redact)
+    whole = whole_report(diagnosis, redact=redact)
+    document = share(whole, hidden(diagnosis, redact=redact))
+    on_terminal = share(whole, hidden(diagnosis, redact=redact, here=True))
     if chosen is Format.summary:
         from gomem.views.writers.chat import write_chat
 
@@ -229,8 +229,9 @@ def _made(
 
         assert target is not None
         found = (_beside(side, target, redact=redact) for side in sides)
-        return write_notebook(document, *found), document
-    return written_as(chosen or Format.html, document, target), document
+        return write_notebook(document, *found), None
+    shown = on_terminal if target is None else document
+    return written_as(chosen or Format.html, shown, target), on_terminal
 
 
 def _picture(diagnosis: Diagnosis, document: Document, *, redact: bool) -> bytes:
@@ -273,7 +274,7 @@ def _beside(side: Side, target: Path, *, redact: bool) -> Any:
 
     def named(path: Path) -> str:
         if redact:
-            return UNNAMED if _is_whole(path) else path.name
+            return UNNAMED if is_capture(path) else path.name
         return os.path.relpath(path, target.parent)
 
     return [named(path) for path in side] if isinstance(side, list) else side and named(side)

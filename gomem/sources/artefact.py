@@ -82,8 +82,9 @@ def open_source(
 ) -> Source:
     """Read one artefact whole: a path, bytes, or a binary file object.
 
-    `bounds` are those of a capture by default. Raises CaptureError if the path does not exist, is a
-    folder, or cannot be opened.
+    A file of an archive is named below it: `api.tar.gz/1/heap.pb.gz`. `bounds` are those of a
+    capture by default. Raises CaptureError if the path does not exist, is a folder, or cannot be
+    opened.
     """
     if isinstance(readable, Source):
         return readable
@@ -94,9 +95,18 @@ def open_source(
         file = cast("IO[bytes]", readable)
         return source_of(chunks_of(file), name or stream_name(file), None, bounds)
     path = Path(readable)
+    if not path.exists() and (archived := _of_archive(path, bounds)) is not None:
+        return archived
     with open_path(path) as opened:
         modified = file_time(path)
         return source_of(chunks_of(opened), name or readable_name(str(path)), modified, bounds)
+
+
+def _of_archive(path: Path, bounds: Bounds) -> Source | None:
+    from gomem.sources.listing import file_of_archive
+
+    entry = file_of_archive(path, bounds)
+    return None if entry is None else replace(entry.open(), name=readable_name(str(path)))
 
 
 def source_of(

@@ -14,12 +14,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gomem.errors import Damage
+from gomem.errors import CaptureError, Damage, did_you_mean
 from gomem.sources.artefact import chunks_of, source_of
 from gomem.sources.bounds import Bounds
 from gomem.sources.names import natural_key, readable_name
-from gomem.sources.paths import ARCHIVE_SUFFIXES, check_no_named_pipe, matching, no_such_path
+from gomem.sources.paths import (
+    check_no_named_pipe,
+    is_capture,
+    matching,
+    no_such_path,
+    place_of,
+)
 from gomem.sources.times import file_time
+from gomem.text import File, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -82,9 +89,24 @@ def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Lis
         return _list_folder(root, bounds)
     if root.name.lower().endswith(".zip"):
         return list_zip(root, bounds)
-    if root.name.lower().endswith(ARCHIVE_SUFFIXES):
+    if is_capture(root):
         return list_tar(root, bounds)
     return Listing.of(root, [_file_entry(root, root.name, bounds)], ())
+
+
+def file_of_archive(path: Path, bounds: Bounds) -> Entry | None:
+    """Return a file of an archive, named below it: `api.tar.gz/1/heap.pb.gz`; None for other paths.
+
+    Raises CaptureError if the archive has no such file.
+    """
+    root = next((root for root in path.parents if is_capture(root) and root.is_file()), None)
+    if root is None:
+        return None
+    listing, name = list_capture(root, bounds), path.relative_to(root).as_posix()
+    if name not in listing.by_name:
+        near = did_you_mean(name, listing.by_name, File)
+        raise CaptureError(text("{}: has no file {}{}", place_of(root), File(name), near))
+    return listing.by_name[name]
 
 
 def _list_folder(root: Path, bounds: Bounds) -> Listing:

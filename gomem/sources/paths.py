@@ -27,6 +27,11 @@ LOOKED_AT = 1000  # names in the folder that are compared
 _URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)
 
 
+def is_capture(path: str | PathLike[str]) -> bool:
+    """Whether a path is a folder or is named as an archive, so that it is a capture by itself."""
+    return Path(path).is_dir() or os.fspath(path).lower().endswith(ARCHIVE_SUFFIXES)
+
+
 def place_of(path: str | PathLike[str]) -> Text:
     """Mark a path in a message as a file, or as a capture if it is a folder or an archive."""
     name = readable_name(os.fspath(path))

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 
-def hidden(diagnosis: Diagnosis, *, redact: bool = False) -> Hidden:
-    """Return what a report hides of the capture and of its baseline."""
+def hidden(diagnosis: Diagnosis, *, redact: bool = False, here: bool = False) -> Hidden:
+    """Return what a report hides of the capture and of its baseline; for `here` see `Hidden.of`."""
     known = (diagnosis, diagnosis.baseline)
-    return Hidden.of(*(side.capture for side in known if side is not None), redact=redact)
+    captures = (side.capture for side in known if side is not None)
+    return Hidden.of(*captures, redact=redact, here=here)
 
 
 def typed(sentence: str, diagnosis: Diagnosis) -> Text:

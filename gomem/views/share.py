@@ -17,12 +17,13 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from gomem.inputs.schema import as_it_is, maker_of
 from gomem.numbered import Address, Build, Label, Metric, Numbered, Unit, Value
+from gomem.shell import Argument
 from gomem.text import (
     CaptureName,
     Command,
@@ -96,13 +97,21 @@ class Hidden:
     # The replacement of a file's path in redacted output; other paths lose their folders.
     paths: dict[str, str] = field(default_factory=dict)
     redact: bool = False  # whether to hide more than home directories and the capture's location
+    # The place of the capture, which begins the paths in commands, with its folders if it is
+    # shown on the machine itself.
+    place: str = ""
     # The replacements of other names, by the word for their kind, numbered in order of use.
     numbers: dict[str, dict[str, str]] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def of(cls, *captures: Capture, redact: bool = False) -> Hidden:
-        """Return what to hide of these captures, with moments numbered across all of them."""
-        hidden = cls(redact=redact)
+    def of(cls, *captures: Capture, redact: bool = False, here: bool = False) -> Hidden:
+        """Return what to hide of these captures, with moments numbered across all of them.
+
+        `here` is for the terminal of the person who named the captures: the paths in commands
+        begin as the first capture was named, and not with its name alone.
+        """
+        place = captures[0].place if captures else ""
+        hidden = cls(redact=redact, place=place if here else PurePath(place).name)
         for capture in captures if redact else ():
             hidden.add(capture)
         return hidden
@@ -144,6 +153,8 @@ class Hidden:
         if isinstance(part, CaptureName):
             last = PurePosixPath(part.value.replace("\\", "/")).name
             return UNNAMED if self.redact or last in {"", ".."} else without_home(last)
+        if isinstance(part, Argument) and not self.redact:
+            return str(Argument(without_home(str(PurePath(self.place, part.value)))))
         if isinstance(part, Name):
             return self._name(part) if self.redact else without_home(str(part))
         return self.text(part.value) if isinstance(part, Command) else _words(part)

@@ -119,7 +119,12 @@ GROUND = ("ledger", "allocations", "collector", "goroutines", "benchmarks")
 
 def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
     """Build the report; `redact` hides names of folders and moments, see `share`."""
-    document = Document(
+    return share(whole_report(diagnosis, redact=redact), hidden(diagnosis, redact=redact))
+
+
+def whole_report(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
+    """Build the report with typed texts, from which nothing is hidden yet."""
+    return Document(
         kind="Go memory report",
         title=_title(diagnosis, redact=redact),
         facts=_facts(diagnosis, redact=redact),
@@ -129,7 +134,6 @@ def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
         opening=opening(diagnosis),
         moments=tuple(MomentName(name) for name in diagnosis.capture.moments["moment"]),
     )
-    return share(document, hidden(diagnosis, redact=redact))
 
 
 def _unfolded(sections: Sequence[Section], diagnosis: Diagnosis) -> tuple[Section, ...]:
