@@ -39,7 +39,7 @@ def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
 
 
 def stats_of(moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]) -> pd.DataFrame:
-    """Return a row for each snapshot with MemStats, in order; missing where unknown.
+    """Return a row for each snapshot with any of MemStats, in order; missing where unknown.
 
     `seconds` is the time of reading and `LastGC` the end of the last collection, both since 1970.
     `stack_bytes` is StackInuse, `live_bytes` is /gc/heap/live of the same collection, and
@@ -48,13 +48,13 @@ def stats_of(moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]) ->
     rows = [
         (
             np.nan if moment.time is None else moment.time.timestamp(),
-            _unix_seconds(moment.memstats.get("LastGC")),
-            *(_number(moment.memstats.get(name)) for name in (*COUNTS, "StackInuse")),
+            _unix_seconds(stats.get("LastGC")),
+            *(_number(stats.get(name)) for name in (*COUNTS, "StackInuse")),
             _live(moment),
             _in_use(profiles.get(moment.name)),
         )
         for moment in moments
-        if moment.memstats is not None
+        if (stats := moment.any_memstats) is not None
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS), dtype=np.float64)
 

@@ -113,8 +113,8 @@ class MomentFacts(Answer):
     limits: Mapping[str, int | None] = field(default_factory=dict)
     time: pd.Timestamp | None = None  # its time; None if unknown
     live_bytes: int | None = None  # what the last collection marked; None if unknown
-    # Sys, an upper bound of Go's memory, if MemStats lacks fields that a ledger needs; else None.
-    sys_bytes: int | None = None
+    # A row of the MemStats table that lacks fields that a ledger needs; None with `memstats`.
+    partial: pd.Series | None = None
     # The process's Prometheus metrics by name.
     scraped: Mapping[str, float] = field(default_factory=dict)
     # MemStats from a Prometheus page, if `memstats` comes from runtime/metrics.
@@ -131,6 +131,17 @@ class MomentFacts(Answer):
 
     def __repr__(self) -> str:
         return f"<MomentFacts {self.name}: RSS {format_bytes(self.rss_bytes)}>"
+
+    @property
+    def any_memstats(self) -> pd.Series | None:
+        """MemStats, even if it lacks fields that a ledger needs."""
+        return self.partial if self.memstats is None else self.memstats
+
+    @property
+    def sys_bytes(self) -> int | None:
+        """Sys of partial MemStats, an upper bound of Go's memory; None if unknown."""
+        size = None if self.partial is None else self.partial["Sys"]
+        return None if size is None or pd.isna(size) else int(size)
 
     @cached_property
     def groups(self) -> MemoryGroups | None:

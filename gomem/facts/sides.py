@@ -209,7 +209,7 @@ def _facts(
         limits=_limits(moment.limits, "limit", "soft"),
         time=None if moment.time is None else pd.Timestamp(moment.time),
         live_bytes=_live_bytes(sides, marked),
-        sys_bytes=_number(moment.memstats, "Sys") if sides.memstats is None else None,
+        partial=_last(moment.memstats) if sides.memstats is None else None,
         scraped=sides.scraped,
         page=_page(moment) if sides.runtime_side == "metrics" else None,
         threads=_threads(sides),

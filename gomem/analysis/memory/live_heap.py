@@ -8,7 +8,8 @@ collection, LastGC, and not to the time of reading. Two snapshots without a coll
 show the same mark. If fewer than three marks are known, heap profiles add further readings: each
 profile shows what a collection found.
 
-HeapAlloc is an upper bound of the live heap after the last mark.
+HeapAlloc is an upper bound of the live heap after the last mark. If a log has HeapAlloc but no
+goal, it also gives a lower bound of each mark, because it stays below the goal.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ FAR_LONGER = 3.0
 REFUTED = 1.25
 FOLLOWS = 0.4  # of the rise: evidence that shows this much of it agrees
 DEFAULT_GOGC = 1.0
+MIN_HEAP_BYTES = 4 << 20  # at GOGC=100: the goal is never lower, however small the mark
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,31 @@ class _Evidence:
             }
         )
         rows = rows[(rows["value"] > 0) & rows["seconds"].notna() & (rows["number"] > 0)]
-        return rows.drop_duplicates("number", keep="first")
+        rows = rows.drop_duplicates("number", keep="first")
+        if len(rows) >= MIN_MARKS:
+            return rows
+        bounded = self._within_allocs
+        return pd.concat([rows, bounded[~bounded["number"].isin(rows["number"])]])
+
+    @property
+    def _within_allocs(self) -> pd.DataFrame:
+        """The marks of snapshots without a goal: of each collection, the middle of its bounds.
+
+        HeapAlloc is at least the last mark, and at most the goal, which is GOGC per cent higher.
+        """
+        stats = self.stats.dropna(subset=["seconds", "NumGC", "HeapAlloc"])
+        read = stats[stats["NextGC"].isna() & (stats["NumGC"] > 0)].groupby("NumGC")
+        most = read["HeapAlloc"].min()
+        goal = read["HeapAlloc"].max() - read["stack_bytes"].max().fillna(0) * self.gogc_bounds[1]
+        least = (goal.where(goal > MIN_HEAP_BYTES, 0) / (1 + self.gogc_bounds[1])).clip(0, most)
+        return pd.DataFrame(
+            {
+                "seconds": read["seconds"].first(),
+                "value": (least + most) / 2,
+                "error": (most - least) / 2,
+                "number": most.index,
+            }
+        ).reset_index(drop=True)
 
     def _offset(self, log: pd.DataFrame) -> float | None:
         """Return the offset from the log's clock to the snapshots'; None without a common GC."""
