@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.clock import BY_NAME, ISO, MANIFEST_TIME, time_in_name
 from gomem.capture.manifest import ONLY_MOMENT
+from gomem.capture.moment import Moment
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
 from gomem.inputs.kinds import CAPTURE_SCOPE, FILE_WORDS, slot_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 TOP_MOMENT = "(top)"
 ONE_SCRIPT = timedelta(seconds=2)  # between files of one moment written by one script
+NEAR_THE_END = timedelta(seconds=30)  # between a file taken once and the last snapshot
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 # Names of moments in chronological order; none begins with a digit, or a time.
@@ -38,7 +40,8 @@ ORDER = (
     {"during", "mid", "middle", "busy", "loaded", "peak", "spike", "second", "third"},
     {"after", "later", "late", "last", "end", "final", "now", "new"},
 )
-DURING, AFTER = 1, 2  # places in ORDER: of `during` and names without a place, and of `after`
+# Places in ORDER: of `before`, of `during` and names without a place, and of `after`.
+BEFORE, DURING, AFTER = range(3)
 # Numbers, letters, times, or a word and one of these: `2`, `t2`, `b`, `scrape-07`, `before`.
 _IN_ORDER = re.compile(
     rf"(?:[a-z]+-?)?[0-9TZ:.-]*[0-9][0-9TZ:.-]*|(?:[a-z]+-)?(?:[a-z]|{'|'.join(sorted(set().union(*ORDER)))})",
@@ -213,12 +216,12 @@ def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
     """Add files without a snapshot to the last of ordered snapshots, such as numbered ones.
 
     `smaps.txt` beside `heap-1.pb.gz` and `heap-2.pb.gz` was taken once, at the end. This does not
-    apply if a kind would be there twice, or if the file has a clock. A table of processes, which a
-    loop can have written until the end, is also of the last of snapshots that only clocks order.
+    apply if a kind would be there twice, or if a file's clock says another time than the last
+    snapshot's. A table of processes, which a loop can have written until the end, is also of the
+    last of snapshots that only clocks order.
     """
     alone, named = by_stem.get("", []), [stem for stem in by_stem if stem]
-    are_timed = any(artefact.exact_time is not None for artefact in alone)
-    if not alone or are_timed or len(named) < 2:
+    if not alone or len(named) < 2:
         return by_stem
     if all(map(_IN_ORDER.fullmatch, named)):
         last = max(named, key=lambda stem: (place_of_word(stem) or 0, natural_key(stem)))
@@ -227,11 +230,27 @@ def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
         if LONG_AGO in ends.values() or any(file.kind.name != "processes" for file in alone):
             return by_stem
         last = max(named, key=lambda stem: ends[stem])
-    if are_repeated([*by_stem[last], *alone]):
+    if are_repeated([*by_stem[last], *alone]) or not _can_be_of(by_stem[last], alone):
         return by_stem
     joined = {stem: same for stem, same in by_stem.items() if stem}
     joined[last] = [*by_stem[last], *(replace(artefact, is_of_last=True) for artefact in alone)]
     return joined
+
+
+def _can_be_of(last: Sequence[Artefact], alone: Sequence[Artefact]) -> bool:
+    """Whether no clock of files without a snapshot puts them outside the last snapshot.
+
+    A clock of the last snapshot's files says its time; else their last GC says what it is not
+    before, and the clocks agree if they are near that.
+    """
+    times = [file.exact_time for file in alone if file.exact_time is not None]
+    if not times:
+        return True
+    known = _end(last)
+    since = known if known != LONG_AGO else Moment("", tuple(last)).not_before
+    if since is None:
+        return False
+    return all(-ONE_SCRIPT <= time - since <= NEAR_THE_END for time in times)
 
 
 def _end(files: Sequence[Artefact]) -> datetime:

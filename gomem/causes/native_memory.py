@@ -66,8 +66,8 @@ def find(case: Case) -> list[Finding]:
 
 def _by_totals(case: Case) -> list[Finding]:
     """Return a finding by the part of RSS, in totals, that is neither Go nor files."""
-    account, thresholds = case.facts.account, case.thresholds
-    if account is None or account.quantity != "rss":
+    account, thresholds = case.facts.account_of_rss, case.thresholds
+    if account is None:
         return []
     last = account.last
     least = thresholds.notable(thresholds.native_bytes, last.total_bytes)

@@ -138,7 +138,7 @@ def growth(
         size_of: A function that returns the size of one kind, used if every snapshot has mappings;
             otherwise the growth is of all kinds.
     """
-    account, level = case.facts.account, _level(case, size_of)
+    account, level = case.facts.account_of_rss, _level(case, size_of)
     values = None if level is None else _features(case, level, least_bytes)
     if account is None or level is None or level.rise is None or values is None:
         return None
@@ -176,8 +176,8 @@ def _moments(case: Case, account: Account) -> list[MomentFacts]:
 
 def _level(case: Case, size_of: Callable[[MomentFacts], int] | None) -> Level | None:
     """Return the level of this memory at each snapshot; None without an account of RSS."""
-    account = case.facts.account
-    if account is None or account.quantity != "rss":
+    account = case.facts.account_of_rss
+    if account is None:
         return None
     seconds, _ = account.levels(_NATIVE)
     sizes = _sizes(account, _moments(case, account), size_of)
@@ -193,7 +193,7 @@ def _features(case: Case, level: Level, least_bytes: int) -> dict[str, float] | 
         return None
     lows, highs = level.values - level.errors, level.values + level.errors
     surely = float(lows[-1] - highs[:-1].min())
-    rss = case.facts.account.last.total_bytes if case.facts.account is not None else None
+    rss = case.facts.account_of_rss.last.total_bytes if case.facts.account_of_rss else None
     if surely < case.thresholds.notable(least_bytes, rss):
         return None
     return {

@@ -40,6 +40,7 @@ from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
 from gomem.facts.frames import cycles_frame
+from gomem.facts.halves import halves
 from gomem.facts.profiles import ProfileFacts, has_samples
 from gomem.text import CaptureName, MomentName, text
 
@@ -235,9 +236,8 @@ class Diagnosis:
         Raises:
             CaptureError: There is no log with collections.
         """
-        name = CaptureName(self.capture.file_name)
+        name, how = CaptureName(self.capture.file_name), "run it with GODEBUG=gctrace=1"
         if self.collector is None:
-            how = "run it with GODEBUG=gctrace=1"
             raise CaptureError(text("{} has no gctrace log; {}", name, how))
         if not len(self.collector.cycles):
             raise CaptureError(text("{}: the log has no collection", name))
@@ -266,13 +266,9 @@ class Diagnosis:
         raise CaptureError(text(what, CaptureName(self.capture.file_name)))
 
     def spike_sites(self, at: str | pd.Timestamp | None = None) -> pd.DataFrame:
-        """Return the excess allocation by site in one interval between two profiles, largest first.
+        """Return the excess allocation by site in one interval, largest first; `at` as in `spike`.
 
-        Args:
-            at: As for `spike`.
-
-        Raises:
-            CaptureError: There are no two profiles with times, or no interval stands out.
+        Raises CaptureError if there are no two profiles with times, or no interval stands out.
         """
         found = self.spike(at)
         if found is None:
@@ -385,15 +381,19 @@ def diagnose(
 
     Args:
         capture: A capture, or a path to load one from.
-        baseline: A capture to compare with, such as one of the previous release.
+        baseline: A capture to compare with, such as one of the previous release. Without one, the
+            folder `before` of a capture that also has `after`, if the two are of two processes.
         thresholds: The reporting thresholds of findings; default values if None.
 
-    Raises:
-        CaptureError: A path has nothing that gomem can read.
+    Raises CaptureError if a path has nothing that gomem can read.
     """
-    limits = thresholds or Thresholds()
-    against = None if baseline is None else Diagnosis(_facts(baseline), thresholds=limits)
-    return Diagnosis(_facts(capture), against, limits)
+    limits, facts = thresholds or Thresholds(), _facts(capture)
+    earlier = None if baseline is None else _facts(baseline)
+    two = halves(facts) if earlier is None else None
+    if two is not None:
+        earlier, facts = map(CaptureFacts, two)
+    against = None if earlier is None else Diagnosis(earlier, thresholds=limits)
+    return Diagnosis(facts, against, limits)
 
 
 def _facts(capture: Capture | str | PathLike[str]) -> CaptureFacts:

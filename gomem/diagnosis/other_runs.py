@@ -18,6 +18,8 @@ COMPARE_RUNS = text(
     "Save each run to a file of its own and compare them: {}.", Command("gomem compare FIRST LAST")
 )
 
+BY_COUNTERS = ", by counters of MemStats that fell or disagree"
+
 
 def has_other_runs(capture: Capture) -> bool:
     """Whether a text has MemStats of a process other than the last."""
@@ -33,15 +35,11 @@ def earlier_processes_words(facts: CaptureFacts) -> Text:
     named = joined(", ", (MomentName(moment.name) for moment in earlier[-NAMED:]))
     more = len(earlier) - NAMED
     others = text(" and {} before", Count(more, "snapshot")) if more > 0 else Text()
-    now = next(m.pid for m in reversed(facts.moments) if m.pid is not None)
-    return text(
-        "{}{} {} of another process (PID {}, now {}), so gomem measures no change across the two.",
-        named,
-        others,
-        "is" if len(earlier) == 1 else "are",
-        joined(", ", pids),
-        str(now),
-    )
+    now = next((m.pid for m in reversed(facts.moments) if m.pid is not None), None)
+    are = "is" if len(earlier) == 1 else "are"
+    how = text(" (PID {}, now {})", joined(", ", pids), str(now)) if pids else BY_COUNTERS
+    words = "{}{} {} of another process{}, so gomem measures no change across the two."
+    return text(words, named, others, are, how)
 
 
 def other_runs_words(capture: Capture) -> Text:

@@ -53,6 +53,13 @@ def account_of_capture(facts: CaptureFacts) -> Account | None:
     return whole or _of_profiles(facts.profiles.of_last_process) or _of_log(facts.cycles)
 
 
+def account_of_rss(facts: CaptureFacts) -> Account | None:
+    """Return the account of the snapshots with RSS, even if more have only reserved memory."""
+    moments = [moment for moment in facts.of_last_process if moment.rss_bytes is not None]
+    begin = next((moment.time for moment in moments if moment.time is not None), None)
+    return account_of([reading_of(moment, begin) for moment in moments])
+
+
 def _of_profiles(profiles: Mapping[str, Profile]) -> Account | None:
     """Return the account of memory in use by heap profiles; None without two different ones."""
     shown = in_use_of(profiles)

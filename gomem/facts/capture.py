@@ -29,7 +29,7 @@ from gomem.analysis.series.goroutine_growth import (
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import MOVES
 from gomem.analysis.what_if.what_if import Asked
-from gomem.facts.account import account_of_capture
+from gomem.facts.account import account_of_capture, account_of_rss
 from gomem.facts.callers import Callers
 from gomem.facts.collector import CollectorFacts
 from gomem.facts.excursions import sightings_of
@@ -56,6 +56,7 @@ from gomem.facts.keepers import Held, Kept, held_of, kept_of
 from gomem.facts.lifetimes import lifetimes_of
 from gomem.facts.live_heap import live_heap_of
 from gomem.facts.moment import LIVE, MomentFacts, growth_to_limit, seconds_of
+from gomem.facts.one_process import of_last_process
 from gomem.facts.profiles import ProfileFacts
 from gomem.facts.retention import scavenger_of
 from gomem.facts.rss_profile import rss_profile, rss_tree
@@ -132,12 +133,8 @@ class CaptureFacts:
 
     @cached_property
     def of_last_process(self) -> tuple[MomentFacts, ...]:
-        """The snapshots since the PID last changed, so that changes are within one process."""
-        pids = [moment.pid for moment in self.moments]
-        others = [place for place, pid in enumerate(pids) if pid is not None]
-        last = pids[others[-1]] if others else None
-        earlier = [place for place in others if pids[place] != last]
-        return self.moments[earlier[-1] + 1 :] if earlier else self.moments
+        """The snapshots since the process last changed, so that changes are within one."""
+        return tuple(of_last_process(self.moments))
 
     @property
     def of_earlier_processes(self) -> tuple[MomentFacts, ...]:
@@ -304,6 +301,7 @@ class CaptureFacts:
 
     excursions = cached_property(sightings_of)
     account = cached_property(account_of_capture)
+    account_of_rss = cached_property(account_of_rss)
     live_heap = cached_property(live_heap_of)
     goroutine_counts = cached_property(counts_of_goroutines)
     goroutines = cached_property(growth_of_goroutines)

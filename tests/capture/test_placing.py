@@ -1,5 +1,6 @@
 """Where a file belongs, and when a moment was: each rule alone, on files that are only named."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -564,4 +565,19 @@ def test_a_file_that_says_nothing_is_of_the_last_of_those_in_an_order():
     assert [("smaps.txt", "b")] == of_last(*lettered, artefact("smaps.txt"))
     assert [] == of_last(*named, artefact("smaps.txt"))
     assert [] == of_last(*numbered, artefact("vars.json", "memstats"))
-    assert [] == of_last(*lettered, artefact("smaps.txt", seconds=5))
+    undated = [replace(file, parsed=SimpleNamespace(stats=None)) for file in lettered]
+    assert [] == of_last(*undated, artefact("smaps.txt", seconds=5))
+
+
+@pytest.mark.parametrize(("seconds", "is_of_last"), [(97, False), (101, True), (200, False)])
+def test_a_file_with_a_clock_is_of_the_last_snapshot_if_that_ended_then(seconds, is_of_last):
+    """
+    What a snapshot of MemStats is not before is its last GC.
+    """
+    ends = pd.DataFrame({"LastGC": [pd.Timestamp(at(100))]})
+    early, late = (
+        artefact(f"vars.{name}.json", "memstats", stats=ends) for name in ("early", "late")
+    )
+
+    found = of_last(early, late, artefact("status", "status", seconds=seconds))
+    assert is_of_last == (("status", "late") in found)

@@ -1,0 +1,66 @@
+"""Which snapshots are of the last process, and when before and after are two captures."""
+
+import json
+
+import pytest
+
+from gomem.diagnosis.diagnosis import diagnose
+
+STATS = {
+    "NumGC": 4, "TotalAlloc": 60 << 20, "Mallocs": 1000, "PauseTotalNs": 4000,
+    "HeapAlloc": 20 << 20,
+    "HeapSys": 64 << 20, "HeapIdle": 20 << 20, "HeapInuse": 44 << 20, "HeapReleased": 0,
+    "Sys": 70 << 20, "NextGC": 40 << 20, "LastGC": 1795765276553201052, "StackInuse": 1 << 20,
+    "MSpanInuse": 0, "MCacheInuse": 0, "BuckHashSys": 0, "GCSys": 0, "OtherSys": 0,
+    "StackSys": 1 << 20, "MSpanSys": 0, "MCacheSys": 0,
+}  # fmt: skip
+LATER = {"NumGC": 5, "LastGC": STATS["LastGC"] + 10**9}
+
+
+def written(folder, name, **changed):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(STATS | changed))
+
+
+@pytest.mark.parametrize(
+    ("changed", "first"),
+    [
+        pytest.param(LATER, "1", id="it went on"),
+        pytest.param({}, "1", id="no collection in between"),
+        pytest.param({"LastGC": STATS["LastGC"] + 1000}, "1", id="a page rounds times"),
+        pytest.param({"NumGC": 3}, "2", id="fewer collections"),
+        pytest.param(LATER | {"TotalAlloc": 50 << 20}, "2", id="less allocated"),
+        pytest.param(LATER | {"TotalAlloc": (60 << 20) - 1000}, "1", id="a log rounds"),
+        pytest.param({"LastGC": STATS["LastGC"] + 10**9}, "2", id="one collection at two times"),
+    ],
+)
+def test_counters_that_fall_are_of_another_process(changed, first, tmp_path):
+    written(tmp_path, "1/memstats.json")
+    written(tmp_path, "2/memstats.json", **changed)
+    facts = diagnose(tmp_path).facts
+
+    assert first == facts.of_last_process[0].name
+
+
+@pytest.mark.parametrize(
+    ("folders", "changed", "baseline"),
+    [
+        pytest.param(("before", "after"), LATER | {"NumGC": 3}, "before", id="two processes"),
+        pytest.param(("old", "new"), LATER | {"NumGC": 3}, "old", id="in other words"),
+        pytest.param(("before", "after"), LATER, None, id="one process"),
+        pytest.param(("before", "during"), LATER | {"NumGC": 3}, None, id="in no words"),
+    ],
+)
+def test_before_and_after_of_two_processes_are_compared(folders, changed, baseline, tmp_path):
+    earlier, later = folders
+    for number in (1, 2):
+        totals = [{"TotalAlloc": (size + number) << 20} for size in (60, 70)]
+        written(tmp_path, f"{earlier}/vars.{number}", **totals[0])
+        written(tmp_path, f"{later}/vars.{number}", **totals[1] | changed, HeapAlloc=40 << 20)
+    found = diagnose(tmp_path)
+
+    names = {None: None} | {folder: f"{tmp_path}/{folder}" for folder in folders}
+    assert names[baseline] == (found.baseline and found.baseline.capture.name)
+    assert [f"{later}/1", f"{later}/2"] == [*found.capture.by_moment][-2:]
+    assert (baseline is not None) == (len(found.capture.by_moment) == 2)
