@@ -1,5 +1,6 @@
 """The sh collector: what `gomem capture` takes, with what a small container has."""
 
+import gzip
 import io
 import json
 import os
@@ -8,6 +9,7 @@ import subprocess
 import tarfile
 import threading
 import time
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 import gomem
 from gomem.cli.main import run
+from tests.builders import FIXTURES
 from tests.live.services import (
     GOOD,
     WITH_A_LONG_PAGE,
@@ -25,6 +28,7 @@ from tests.live.services import (
 )
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="no Linux")
+GOOD_TEXT = gzip.decompress((FIXTURES / "doors/go1.27.3/heap.txt.gz").read_bytes())
 SCRIPT = Path(gomem.__file__).parent / "live/collect.sh"
 
 
@@ -94,6 +98,36 @@ def test_it_takes_what_the_command_takes(answers, shell, tmp_path):
     for name in ("pid", "started", "goos", "goarch", "kernel", "page_size", "endpoints"):
         assert facts[0][name] == facts[1][name], name
     assert "no build info" in said
+
+
+def test_the_kernels_files_are_read_while_a_long_page_is_written(shell, tmp_path):
+    """
+    Go reads MemStats first, and the page takes another second.
+    """
+    with fake_service(WITH_A_LONG_PAGE) as service:
+        tar, _ = collected(shell, service.pid)
+
+    folder = unpacked(tar, tmp_path)
+    (moment,) = manifests(folder)
+    began = {
+        kind: datetime.fromisoformat(moment["artefacts"][kind]["time"])
+        for kind in ("heap_text", "smaps", "statm")
+    }
+    assert moment["artefacts"]["heap_text"]["duration_seconds"] > 1
+    assert 0 < (began["smaps"] - began["heap_text"]).total_seconds() < 0.8
+    assert (began["statm"] - began["heap_text"]).total_seconds() < 1
+    (page,) = folder.glob("*/heap.txt.gz")
+    assert GOOD_TEXT == gzip.decompress(page.read_bytes())
+
+
+def test_a_page_that_ends_half_way_costs_no_file_of_the_kernel(shell, tmp_path):
+    with fake_service(WITH_A_LONG_PAGE | {"/debug/pprof/heap?debug=1": "die"}) as service:
+        tar, _ = collected(shell, service.pid)
+
+    (moment,) = manifests(unpacked(tar, tmp_path))
+    assert {"smaps", "smaps_rollup", "status", "statm"} <= moment["artefacts"].keys()
+    assert "heap_text" not in moment["artefacts"]
+    assert "memstats" in [missing["artefact"] for missing in moment["missing"]]
 
 
 def test_the_tar_is_a_capture(shell, tmp_path):
