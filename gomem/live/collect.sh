@@ -159,9 +159,9 @@ $inodes
 " in *"
 $inode
 "*) ;; *) continue ;; esac
-      case ${local%:*} in
-        0100007F | 00000000 | 00000000000000000000000000000000) host=127.0.0.1 ;;
-        00000000000000000000000001000000) host='[::1]' ;;
+      case ${local%:*} in # words of 32 bits in the machine's byte order
+        0100007F | 7F000001 | 00000000 | 00000000000000000000000000000000) host=127.0.0.1 ;;
+        00000000000000000000000001000000 | 00000000000000000000000000000001) host='[::1]' ;;
         *) say "it also listens beyond loopback, at port $((0x${local##*:})); -u URL asks there"; continue ;;
       esac
       echo "http://$host:$((0x${local##*:}))"

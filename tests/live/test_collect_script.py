@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -233,6 +234,45 @@ def test_the_build_information_is_what_go_prints(shell, tmp_path):
     )
 
     assert printed.stdout == (unpacked(tar, tmp_path) / "buildinfo.txt").read_text()
+
+
+LISTENING = (
+    "   0: {}:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 7 1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        pytest.param("0100007F", "http://127.0.0.1:8080", id="little-endian"),
+        pytest.param("7F000001", "http://127.0.0.1:8080", id="big-endian"),
+        pytest.param("00000000", "http://127.0.0.1:8080", id="any"),
+        pytest.param("0" * 24 + "01000000", "http://[::1]:8080", id="v6-little-endian"),
+        pytest.param("0" * 24 + "00000001", "http://[::1]:8080", id="v6-big-endian"),
+        pytest.param("0" * 32, "http://127.0.0.1:8080", id="v6-any"),
+        pytest.param("0A00020A", "", id="elsewhere"),
+    ],
+)
+def test_loopback_is_known_in_either_byte_order(address, url, shell, tmp_path):
+    """
+    The kernel prints an address as words in the byte order of the machine: of s390x as it is read.
+    """
+    for folder in ("fd", "net"):
+        (tmp_path / "proc" / folder).mkdir(parents=True)
+    (tmp_path / "proc/fd/3").symlink_to("socket:[7]")
+    table = "tcp6" if len(address) > 8 else "tcp"
+    (tmp_path / "proc/net" / table).write_text(
+        f"  sl  local_address …\n{LISTENING.format(address)}"
+    )
+    function = re.search(r"(?ms)^addresses\(\) .*?^}\n", SCRIPT.read_text())[0]
+    command, environment = shell
+
+    done = subprocess.run(
+        [*command, "-c", f"set -u; say() {{ :; }}; proc={tmp_path}/proc\n{function}addresses"],
+        capture_output=True, env=environment, check=True,
+    )  # fmt: skip
+
+    assert url == done.stdout.decode().strip()
 
 
 # A redirect
