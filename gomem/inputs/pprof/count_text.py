@@ -38,7 +38,6 @@ _HEADLESS = re.compile(
     rb"\s*\d{1,18} @(?: +0x[0-9a-f]{1,16})+\s*?\n(?:\s*(?:# )?labels: \{.*\}\s*?\n)?"
     rb"\s*#?[\t ]*0x[0-9a-f]{1,16}[\t ]+\S.*\+0x[0-9a-f]+[\t ]+.*:\d+"
 )
-_ADDRESSES = re.compile(rb"[ x0-9a-f]*[0-9a-f](?: +0x[0-9a-f]{1,16})*\s*")
 _FRAME_BEGUN = re.compile(rb"(?:#[\t ]+)?0x[0-9a-f]{1,16}[\t ]+\S")
 _BEGINS = re.compile(rb"\s*(?:#|0x[0-9a-f]+\s|\d+ @|labels:)")
 NO_HEAD = (
@@ -76,8 +75,7 @@ def _rejoined(line: bytes, behind: bytes) -> bytes:
 def _goes_on(line: bytes, behind: bytes) -> bool:
     """Whether a line ends inside a record's addresses or a frame, and the next one continues it."""
     if _RECORD.fullmatch(line.strip()):
-        is_longer = _RECORD.fullmatch(_rejoined(line, behind).strip()) is not None
-        return is_longer and _ADDRESSES.fullmatch(behind) is not None
+        return _RECORD.fullmatch(_rejoined(line, behind).strip()) is not None
     said = line.strip()
     is_open = _FRAME_BEGUN.match(said) is not None and _CountReader.frame(said) is None
     return is_open and not _BEGINS.match(behind)
