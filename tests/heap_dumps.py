@@ -100,3 +100,58 @@ def sample(address, of):
 
 def dump(*records, end=True):
     return b"".join([HEADER, params(), *records, b"\0" if end else b""])
+
+
+# What follows each tag of a dump: a number, memory, a text, a list of fields, a bucket's calls.
+LAYOUT = {1: "nmf", 2: "nt", 3: "nntn", 4: "n" * 8 + "tnnnn", 5: "nnnmnnntf", 6: "nnnnttn",
+          7: "n" * 5, 8: "nn", 9: "nnn", 10: "n" * 281, 11: "n" * 5, 12: "nmf", 13: "nmf",
+          14: "n" * 7, 15: "n" * 6, 16: "nncnn", 17: "nn"}  # fmt: skip
+MACHINE = 6
+
+
+def in_big_endian(whole):
+    """The same dump as a big-endian machine writes it: the words in memory turned, and the flag."""
+    turning = _Turning(whole)
+    while tag := turning.number():
+        for place, part in enumerate(LAYOUT[tag]):
+            turning.copy(part)
+            if (tag, place) == (MACHINE, 0):
+                turning.written[-1] = 1
+    return bytes(turning.written)
+
+
+class _Turning:
+    """A dump that is written again, record by record."""
+
+    def __init__(self, whole):
+        self.whole, self.at, self.written = whole, len(HEADER), bytearray(HEADER)
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.whole[self.at]
+            value, shift, self.at = value | (byte & 0x7F) << shift, shift + 7, self.at + 1
+            if byte < 0x80:
+                self.written += varint(value)
+                return value
+
+    def copy(self, part):
+        if part == "n":
+            self.number()
+        elif part in "mt":
+            self.content(turned=part == "m")
+        elif part == "f":
+            while self.number():
+                self.number()
+        else:
+            for _ in range(self.number()):
+                self.content()
+                self.content()
+                self.number()
+
+    def content(self, *, turned=False):
+        size = self.number()
+        held = self.whole[self.at : self.at + size]
+        self.at += size
+        words = (held[place : place + 8] for place in range(0, size, 8))
+        self.written += b"".join(word[::-1] for word in words) if turned else held

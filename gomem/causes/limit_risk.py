@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 _CGROUP_ALONE = (
-    "The kernel kills a process when the cgroup's memory reaches memory.max and nothing can be "
-    "reclaimed. The kernel can reclaim page cache. Without swap, it cannot reclaim anonymous "
-    "memory, shared memory or sockets."
+    "The kernel kills a process when the cgroup's memory reaches memory.max (version 1: "
+    "memory.limit_in_bytes) and nothing can be reclaimed. The kernel can reclaim page cache. "
+    "Without swap, it cannot reclaim anonymous memory, shared memory or sockets."
 )
 REST = "rest"
 COUNTED = {

@@ -44,7 +44,14 @@ Told = tuple[str, bool, str]  # sentences; whether the size grew by a fifth; the
 MIN_CACHE_SHARE = 0.2
 # Of the cgroup's usage without page cache: a process with less shares the cgroup with others.
 MIN_OWN_SHARE = 0.1
-TAKE_STAT = Command("cat /sys/fs/cgroup/memory.stat")
+# Of a control group, by the file that has its use.
+TAKE_STAT = {
+    "memory.current": Command("cat /sys/fs/cgroup/memory.stat"),
+    "memory.usage_in_bytes": Command("cat /sys/fs/cgroup/memory/memory.stat"),
+}
+TAKE_ANY_STAT = Command(
+    "cat /sys/fs/cgroup/memory.stat /sys/fs/cgroup/memory/memory.stat 2>/dev/null"
+)
 MIN_CACHE_BYTES = 8 * MIB
 SMAPS_TOO = text(
     "Collect smaps and MemStats at the same time to see what is in RSS: {}.", TAKE_SMAPS
@@ -149,7 +156,7 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     if is_not_go(listed.name):
         step = no_go_words(listed, diagnosis.capture.unused_settings)
     elif _is_mostly_no_process(diagnosis, listed.working_set_bytes):
-        step = text("See what is not of that process: {}.", TAKE_STAT)
+        step = text("See what is not of that process: {}.", TAKE_ANY_STAT)
     else:
         step = CONTAINER_NEXT if shows_go(diagnosis.capture) else IF_GO_NEXT
     return text(words, size, text("{}{}", at, before), listed_words(listed), of), grew, step
@@ -322,8 +329,10 @@ def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
         size = Bytes(sum(size or 0 for size in pages))
         words = "{} of the cgroup is anonymous or shared memory, by {}."
         said = text(words, size, "active_anon and inactive_anon")
-    if not said and (current := first_known(facts.cgroup if facts else {}, *USED)) is not None:
+    sizes = {} if facts is None else facts.cgroup
+    if not said and (current := first_known(sizes, *USED)) is not None:
         # what it is used for is in a file that is not here
         words = text("The cgroup uses {}, with all page cache.", Bytes(current))
-        return words, False, text("See how much is page cache: {}.", TAKE_STAT)
+        stat = TAKE_STAT[next(name for name in USED if sizes.get(name) is not None)]
+        return words, False, text("See how much is page cache: {}.", stat)
     return (said, False, SMAPS_TOO) if said else None

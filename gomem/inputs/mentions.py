@@ -118,7 +118,10 @@ _ASK_LIMIT = (
 _ASK_MEMSTATS = (
     "gomem reads MemStats, whose units are known: curl -s http://HOST:PORT/debug/vars > vars.json"
 )
-_ASK_STAT = "gomem reads the cgroup's memory.stat, whose anon is what no page cache explains"
+_ASK_STAT = (
+    "gomem reads the cgroup's memory.stat, whose anon (version 1: total_rss) is what no page cache "
+    "explains"
+)
 _ASK_PAGE = "gomem reads the whole page, at two times: curl -s http://HOST:PORT/metrics > 1.prom"
 
 
@@ -213,13 +216,18 @@ def _where_and_how_many(counted: re.Match[bytes]) -> tuple[bool, int]:
 
 
 def _of_cgroup(head: bytes) -> Iterator[Mention]:
-    """Yield a cgroup's numbers in prose: its use, or how often it was full."""
-    yield from _of_events(events_in_sentences(head))
+    """Yield a cgroup's numbers in prose: its use, and how often it was full."""
+    said = [*_of_use(head), *_of_events(events_in_sentences(head))]
+    if said:
+        yield Mention(text("it says {}", joined("; ", said)), Text(_ASK_STAT))
+
+
+def _of_use(head: bytes) -> Iterator[Text]:
     fields = used_in_sentences(head)
     if not fields:
         return
     name = next(name for name in USED if name in fields)
-    said = text("it says that a cgroup uses {} ({})", Bytes(fields[name]), name)
+    said = text("that a cgroup uses {} ({})", Bytes(fields[name]), name)
     cache = page_cache_of(fields)
     if cache is not None and cache[0] <= fields[name]:
         words = "{}, and that {} of it ({}) is page cache ({}), which the kernel reclaims"
@@ -231,28 +239,32 @@ def _of_cgroup(head: bytes) -> Iterator[Mention]:
         said = text("{}; {} is {}{}", said, bound, Bytes(size), over)
     rss = _rss_in_words(head)
     beside = text("; it names RSS, too ({})", joined(", ", map(Quoted, rss))) if rss else ""
-    yield Mention(text("{}{}", said, beside), Text(_ASK_STAT))
+    yield text("{}{}", said, beside)
 
 
-def _of_events(events: dict[str, int]) -> Iterator[Mention]:
+def _of_events(events: dict[str, int]) -> Iterator[Text]:
     """Yield how often a cgroup was full, and how many of its processes were killed."""
-    full, kills = events.get("oom", events.get("max")), events.get("oom_kill")
+    name = next((name for name in ("oom", "max", "failcnt") if name in events), "")
+    full, kills = events.get(name), events.get("oom_kill")
     said = []
     if full is not None:
-        words = "reached its limit {} and had to fail or kill (oom)"
-        if "oom" not in events:
-            words = "reached its limit {} (max)"
+        words = "a cgroup reached its limit {} and had to fail or kill (oom)"
+        if name != "oom":
+            words = f"a cgroup reached its limit {{}} ({name})"
         said.append(text(words, Count(full, "time")))
     if kills is not None:
-        killed = Count(kills, "of its processes was", "of its processes were")
-        said.append(text("{} killed (oom_kill)", killed if kills else "none of its processes was"))
+        whose = "its" if said else "a cgroup's"
+        killed = Count(kills, f"of {whose} processes was", f"of {whose} processes were")
+        none = f"none of {whose} processes was"
+        said.append(text("{} killed (oom_kill)", killed if kills else none))
     if not said:
         return
-    what = text("it says by memory.events that a cgroup {}", joined(", and ", said))
+    by = "" if name == "failcnt" else "by memory.events "
+    what = text("{}that {}", by, joined(", and ", said))
     if full and kills == 0:
         words = "{}: at its limit without a victim, as with an oom_score_adj of -1000"
-        what = text(words, what) if "oom" in events else what
-    yield Mention(what, Text(_ASK_STAT))
+        what = text(words, what) if name == "oom" else what
+    yield what
 
 
 def _of_sizes(head: bytes) -> Iterator[Mention]:

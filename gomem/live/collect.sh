@@ -16,9 +16,10 @@
 #   gomem capture --script | docker exec -i CONTAINER sh -s -- 1 > capture.tar
 #
 # A moment is read in this order: MemStats, the kernel's files at once behind it, MemStats again; then
-# the control group's files, limits, the metrics page, profiles. If a collection ended in between,
-# but before the kernel's files, the second MemStats are kept; else the first three are read once
-# more, up to three times.
+# the control group's files, limits, the metrics page, profiles. If MemStats come with a heap profile
+# in text, which takes up to seconds, the kernel's files are read while it is written: Go reads
+# MemStats first. If a collection ended in between, but before the kernel's files, the second MemStats
+# are kept; else the first three are read once more, up to three times.
 set -u
 export LC_ALL=C
 every='' count='' url='' header='' timeout=10 dump='' yes=''
@@ -100,7 +101,7 @@ seconds() { printf '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)); }
 # --- HTTP
 
 if command -v curl >/dev/null; then
-  fetch() { curl -s -f -m "$timeout" ${header:+-H "$header"} -o "$2" "$1" 2>/dev/null; }
+  fetch() { curl -s -f -N -m "$timeout" ${header:+-H "$header"} -o "$2" "$1" 2>/dev/null; }
 elif command -v wget >/dev/null; then
   # busybox has it without -T, or with one that crashes; its older timeout takes -t.
   if timeout 9 true 2>/dev/null; then
@@ -127,6 +128,21 @@ get() { # of a bounded size; an incomplete answer is discarded
   rm -f "$2"
   return 1
 }
+get_and_kernel() { # as get; the kernel's files are read as soon as the answer begins
+  mkfifo "$work/answer" 2>/dev/null || { get "$1" "$2"; return; }
+  fetch "$1" - > "$work/answer" &
+  fetching=$!
+  exec 3< "$work/answer"
+  rm "$work/answer"
+  dd bs=1 count=1 <&3 > "$2" 2>/dev/null
+  [ ! -s "$2" ] || kernel
+  (ulimit -f $LARGEST_BLOCKS && cat <&3 >> "$2")
+  is_kept=$?
+  exec 3<&-
+  wait $fetching && [ $is_kept -eq 0 ] && [ -s "$2" ] && return 0
+  rm -f "$2"
+  return 1
+}
 is_page() { # no page for people
   read -r first < "$1" || :
   case $first in '<'*) return 1 ;; esac
@@ -143,9 +159,9 @@ $inodes
 " in *"
 $inode
 "*) ;; *) continue ;; esac
-      case ${local%:*} in
-        0100007F | 00000000 | 00000000000000000000000000000000) host=127.0.0.1 ;;
-        00000000000000000000000001000000) host='[::1]' ;;
+      case ${local%:*} in # words of 32 bits in the machine's byte order
+        0100007F | 7F000001 | 00000000 | 00000000000000000000000000000000) host=127.0.0.1 ;;
+        00000000000000000000000001000000 | 00000000000000000000000000000001) host='[::1]' ;;
         *) say "it also listens beyond loopback, at port $((0x${local##*:})); -u URL asks there"; continue ;;
       esac
       echo "http://$host:$((0x${local##*:}))"
@@ -242,8 +258,13 @@ copy() { # kind, path
     lack "$1" "${why##*: }; smaps wants the process's user, root, or CAP_SYS_PTRACE"
   fi
 }
-runtime() { # MemStats into a file; sets kind, file and num_gc
-  num_gc='' last_gc='' began=$(now)
+kernel() {
+  kernel_began=$(now) entries='' missing=''
+  copy smaps "$proc/smaps"
+  for name in smaps_rollup status statm; do copy $name "$proc/$name"; done
+}
+runtime() { # MemStats into a file, by get or get_and_kernel; sets kind, file, asked, took and num_gc
+  num_gc='' last_gc='' asked=$(now) way=${2:-get}
   if [ -n "$expvar" ]; then
     kind=memstats file=memstats.json
     get "$expvar" "$1" || return 1
@@ -255,38 +276,38 @@ runtime() { # MemStats into a file; sets kind, file and num_gc
     num_gc=$(sed -n 's/^go_gc_duration_seconds_count \([0-9]*\)$/\1/p' "$1")
   elif [ -n "$pprof" ]; then
     kind=heap_text file=heap.txt
-    get "$pprof/heap?debug=1" "$1" || return 1
+    $way "$pprof/heap?debug=1" "$1" || return 1
     num_gc=$(sed -n 's/^# NumGC = \([0-9]*\)$/\1/p' "$1")
     last_gc=$(sed -n 's/^# LastGC = \([0-9]*\)$/\1/p' "$1")
   else
     return 2
   fi
-  took=$(($(now) - began))
+  took=$(($(now) - asked))
 }
 both_sides() {
   paths=$(cgroup)
-  before='' attempt=1
-  runtime "$work/before"
-  have=$?
-  before_line="$kind $file $began $took" before=$num_gc
+  attempt=1 have=''
   while :; do
-    loop_began=$(now) entries='' missing=''
-    kernel_began=$loop_began
-    copy smaps "$proc/smaps"
-    for name in smaps_rollup status statm; do copy $name "$proc/$name"; done
+    loop_began=$(now) kernel_began=''
+    if [ -z "$have" ] || [ "$file" = heap.txt ]; then
+      runtime "$work/before" get_and_kernel
+      have=$?
+      before_line="$kind $file $asked $took" before=$num_gc
+    fi
+    [ -n "$kernel_began" ] || kernel
     is_running && grep -q '^VmRSS:' "$proc/status" 2>/dev/null || return 1
     [ $have -eq 0 ] && runtime "$work/after" || num_gc=''
     # A collection that ended before the kernel's files is in what was read behind them.
     if [ -n "$num_gc" ] && [ -n "$before" ] && [ "$num_gc" -gt "$before" ] && [ -n "$last_gc" ] &&
       [ -n "$has_nanoseconds" ] && [ $((last_gc / 1000)) -lt "$kernel_began" ]; then
       mv "$work/after" "$work/before"
-      before_line="$kind $file $began $took" before=$num_gc
+      before_line="$kind $file $asked $took" before=$num_gc
       break
     fi
     [ -n "$num_gc" ] && [ -n "$before" ] && [ "$num_gc" -gt "$before" ] && [ $attempt -lt $ATTEMPTS ] &&
       [ $(($(now) - loop_began)) -le $DEAR_US ] || break
     mv "$work/after" "$work/before"
-    before_line="$kind $file $began $took" before=$num_gc attempt=$((attempt + 1))
+    before_line="$kind $file $asked $took" before=$num_gc attempt=$((attempt + 1))
   done
   counts=''
   [ -z "$num_gc" ] || [ -z "$before" ] || counts="\"num_gc\": {\"before\": $before, \"after\": $num_gc}, "

@@ -8,11 +8,15 @@ from gomem.errors import FormatError
 from gomem.inputs.escapes.parse import parse_escapes
 from gomem.inputs.heapdump.parse import parse_heapdump
 from gomem.inputs.memstats.parse import parse_memstats, parse_memstats_in_words
+from gomem.inputs.pprof.count_text import parse_count_text
+from gomem.inputs.pprof.heap_text import parse_heap_text
 from gomem.inputs.pprof.read import read_folded, read_pprof
+from gomem.inputs.smaps.parse import kind_of_mappings
 from gomem.inputs.smaps.table import read_smaps
+from gomem.inputs.status.parse import looks_like_status, parse_status
 from gomem.sources.artefact import open_source
 from gomem.sources.listing import list_capture
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, smaps_entry
 from tests.pprof_messages import INUSE_SPACE, field, function, location, message, number
 from tests.pprof_messages import profile as profile_of
 
@@ -160,3 +164,82 @@ def test_a_pair_of_fields_whose_first_is_no_whole_number_is_not_read():
 
     assert 1_000_000 == int(dumps.counters["HeapAlloc"][0])
     assert dumps.counters["MSpanInuse"].mask.all()
+
+
+def test_a_header_without_its_line_end_is_damage_and_its_field_counts():
+    """
+    The name of the mapping would else be `[rollup]Rss: 23336 kB`, and there would be no RSS.
+    """
+    path = MALFORMED / "smaps/header-without-its-line-end.smaps_rollup"
+
+    broken = read_smaps(path)
+
+    assert "smaps_rollup" == kind_of_mappings(path.read_bytes())
+    assert ["[rollup]"] == broken.mappings["path"].tolist()
+    assert [23336 << 10] == broken.mappings["Rss"].tolist()
+    assert ["line 1"] == [damage.where for damage in broken.damaged]
+
+
+def test_a_headers_lost_line_end_among_whole_mappings_loses_none():
+    whole = smaps_entry(0x1000, 0x5000, rss_kib=8) + smaps_entry(0x5000, 0x9000, rss_kib=4)
+    at = whole.index("\n", whole.index("5000-9000"))
+    torn = whole[:at] + whole[at + 1 :]
+
+    broken = read_smaps(torn.encode())
+
+    assert [8192, 4096] == broken.mappings["Rss"].tolist()
+    assert 1 == len(broken.damaged)
+
+
+def test_line_ends_made_for_windows_twice_are_line_ends():
+    mapping = smaps_entry(0x1000, 0x5000, rss_kib=8, path="/app/server").encode()
+
+    read = read_smaps(mapping.replace(b"\n", b"\r\r\n"))
+
+    assert ["/app/server"] == read.mappings["path"].tolist()
+    assert read.damaged == ()
+
+
+def test_a_torn_second_line_of_a_status_is_damage():
+    data = (MALFORMED / "status/second-line-torn.status").read_bytes()
+
+    status, damage = parse_status(data, source="status")
+
+    assert looks_like_status(data)
+    assert {"VmRSS": 92672 << 10} == status.sizes
+    assert ["line 2"] == [fault.where for fault in damage]
+
+
+@pytest.mark.parametrize("torn", [b"V", b"Vm", b"VmSw\n", b"Rss", b"VmSwap 9 kB"])
+def test_a_second_line_of_a_status_can_be_torn_anywhere(torn):
+    assert looks_like_status(b"VmRSS:\t 92672 kB\n" + torn)
+
+
+def test_a_line_of_a_status_with_a_colon_can_be_foreign():
+    """
+    The kernel has a tab behind each colon, and so a field that is new to gomem is none.
+    """
+    data = b"VmHWM:\t 9 kB\nVmRSS:\t 9 kB\nNew_field:\tx y\n\nUmask: 0x22\nhello: there\n"
+
+    _, damage = parse_status(data, source="status")
+
+    assert [("line 6", "hello: there")] == [(fault.where, fault.text) for fault in damage]
+
+
+def test_the_last_record_is_scaled_where_the_headers_sum_is_too_large_to_be_scaled():
+    data = (MALFORMED / "pprof/sum-of-54-bits.heap.txt").read_bytes()
+
+    heap, _ = parse_heap_text(data, source="heap.txt")
+
+    *_, last, rest = heap.columns.value.tolist()
+    assert [16, 16901] == last[:2]
+    assert 9007199254740993 - 2424832 - 1024 == rest[1]
+
+
+def test_addresses_below_a_record_that_make_it_none_are_lines_of_their_own():
+    data = (MALFORMED / "pprof/address-between-records.goroutine.txt").read_bytes()
+
+    counted, damage = parse_count_text(data, source="goroutine.txt")
+
+    assert [7, 1] == counted.columns.value[:, 0].tolist()
+    assert ["line 4", "line 7"] == [fault.where for fault in damage]

@@ -160,3 +160,49 @@ def test_counts_of_memory_events_are_known_in_a_table():
     assert "reached its limit 40 times (max)" in killed.what
     assert "3 of its processes were killed (oom_kill)" in killed.what
     assert "oom_score_adj" not in killed.what
+
+
+V1 = (
+    "memory.usage_in_bytes was 2048086016, memory.limit_in_bytes was 2147483648, "
+    "memory.max_usage_in_bytes is 2147483648 and memory.failcnt was 1,234; total_cache 1942446080."
+)
+
+
+@pytest.mark.parametrize("form", ["{}", "**{}**", "In the pod: {}"])
+def test_numbers_of_version_1_are_known_in_a_sentence(form):
+    seen = mentioned(form.format(V1).encode())
+
+    assert "a cgroup uses 1.91 GiB (memory.usage_in_bytes)" in seen.what
+    assert "is page cache (total_cache)" in seen.what
+    assert "memory.limit_in_bytes is 2 GiB" in seen.what
+    assert "memory.max_usage_in_bytes is 2 GiB" in seen.what
+    assert "reached its limit 1\u202f234 times (failcnt)" in seen.what
+    assert "version 1: total_rss" in seen.way_out
+
+
+def test_no_limit_of_version_1_is_no_size():
+    seen = mentioned(
+        b"memory.usage_in_bytes: 2048086016\nmemory.limit_in_bytes: 9223372036854771712\n"
+    )
+
+    assert "memory.limit_in_bytes" not in seen.what
+
+
+def test_kills_of_version_1_are_in_its_oom_control():
+    seen = mentioned(b"memory.failcnt is 40 and memory.oom_control says oom_kill 3\n")
+
+    assert "(failcnt), and 3 of its processes were killed (oom_kill)" in seen.what
+    assert "memory.events" not in seen.what
+
+
+def test_kills_alone_are_of_a_cgroups_processes():
+    seen = mentioned(b"| memory.events oom_kill | 12 |\n")
+
+    assert "it says by memory.events that 12 of a cgroup's processes were killed" in seen.what
+
+
+def test_the_use_and_how_often_it_was_full_are_told_together():
+    seen = mentioned(b"memory.current is 400 MiB, memory.max was 512 MiB, memory.events: max 40\n")
+
+    assert "uses 400 MiB (memory.current); memory.max is 512 MiB" in seen.what
+    assert "reached its limit 40 times (max)" in seen.what

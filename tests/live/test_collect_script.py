@@ -1,13 +1,16 @@
 """The sh collector: what `gomem capture` takes, with what a small container has."""
 
+import gzip
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import tarfile
 import threading
 import time
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -15,6 +18,7 @@ import pytest
 
 import gomem
 from gomem.cli.main import run
+from tests.builders import FIXTURES
 from tests.live.services import (
     GOOD,
     WITH_A_LONG_PAGE,
@@ -25,6 +29,7 @@ from tests.live.services import (
 )
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="no Linux")
+GOOD_TEXT = gzip.decompress((FIXTURES / "doors/go1.27.3/heap.txt.gz").read_bytes())
 SCRIPT = Path(gomem.__file__).parent / "live/collect.sh"
 
 
@@ -94,6 +99,36 @@ def test_it_takes_what_the_command_takes(answers, shell, tmp_path):
     for name in ("pid", "started", "goos", "goarch", "kernel", "page_size", "endpoints"):
         assert facts[0][name] == facts[1][name], name
     assert "no build info" in said
+
+
+def test_the_kernels_files_are_read_while_a_long_page_is_written(shell, tmp_path):
+    """
+    Go reads MemStats first, and the page takes another second.
+    """
+    with fake_service(WITH_A_LONG_PAGE) as service:
+        tar, _ = collected(shell, service.pid)
+
+    folder = unpacked(tar, tmp_path)
+    (moment,) = manifests(folder)
+    began = {
+        kind: datetime.fromisoformat(moment["artefacts"][kind]["time"])
+        for kind in ("heap_text", "smaps", "statm")
+    }
+    assert moment["artefacts"]["heap_text"]["duration_seconds"] > 1
+    assert 0 < (began["smaps"] - began["heap_text"]).total_seconds() < 0.8
+    assert (began["statm"] - began["heap_text"]).total_seconds() < 1
+    (page,) = folder.glob("*/heap.txt.gz")
+    assert GOOD_TEXT == gzip.decompress(page.read_bytes())
+
+
+def test_a_page_that_ends_half_way_costs_no_file_of_the_kernel(shell, tmp_path):
+    with fake_service(WITH_A_LONG_PAGE | {"/debug/pprof/heap?debug=1": "die"}) as service:
+        tar, _ = collected(shell, service.pid)
+
+    (moment,) = manifests(unpacked(tar, tmp_path))
+    assert {"smaps", "smaps_rollup", "status", "statm"} <= moment["artefacts"].keys()
+    assert "heap_text" not in moment["artefacts"]
+    assert "memstats" in [missing["artefact"] for missing in moment["missing"]]
 
 
 def test_the_tar_is_a_capture(shell, tmp_path):
@@ -199,6 +234,45 @@ def test_the_build_information_is_what_go_prints(shell, tmp_path):
     )
 
     assert printed.stdout == (unpacked(tar, tmp_path) / "buildinfo.txt").read_text()
+
+
+LISTENING = (
+    "   0: {}:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 7 1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        pytest.param("0100007F", "http://127.0.0.1:8080", id="little-endian"),
+        pytest.param("7F000001", "http://127.0.0.1:8080", id="big-endian"),
+        pytest.param("00000000", "http://127.0.0.1:8080", id="any"),
+        pytest.param("0" * 24 + "01000000", "http://[::1]:8080", id="v6-little-endian"),
+        pytest.param("0" * 24 + "00000001", "http://[::1]:8080", id="v6-big-endian"),
+        pytest.param("0" * 32, "http://127.0.0.1:8080", id="v6-any"),
+        pytest.param("0A00020A", "", id="elsewhere"),
+    ],
+)
+def test_loopback_is_known_in_either_byte_order(address, url, shell, tmp_path):
+    """
+    The kernel prints an address as words in the byte order of the machine: of s390x as it is read.
+    """
+    for folder in ("fd", "net"):
+        (tmp_path / "proc" / folder).mkdir(parents=True)
+    (tmp_path / "proc/fd/3").symlink_to("socket:[7]")
+    table = "tcp6" if len(address) > 8 else "tcp"
+    (tmp_path / "proc/net" / table).write_text(
+        f"  sl  local_address …\n{LISTENING.format(address)}"
+    )
+    function = re.search(r"(?ms)^addresses\(\) .*?^}\n", SCRIPT.read_text())[0]
+    command, environment = shell
+
+    done = subprocess.run(
+        [*command, "-c", f"set -u; say() {{ :; }}; proc={tmp_path}/proc\n{function}addresses"],
+        capture_output=True, env=environment, check=True,
+    )  # fmt: skip
+
+    assert url == done.stdout.decode().strip()
 
 
 # A redirect

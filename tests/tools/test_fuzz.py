@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from gomem.errors import Damage
 from gomem.inputs.limits.parse import parse_limits
 from gomem.inputs.smaps.parse import parse_smaps
 from tests.builders import FIXTURES, smaps_entry
@@ -18,7 +19,7 @@ from tools.fuzz.mutations import field_bytes, fields_of, varint
 from tools.fuzz.second_readers import Profile, faults_of, is_within, objects_of
 from tools.fuzz.seeds import MAX_WHOLE_BYTES
 from tools.fuzz.target import Find, Target, parsed
-from tools.fuzz.targets import TARGETS, kernel, memory
+from tools.fuzz.targets import TARGETS, kernel, memory, profiles
 
 CHEAP, DEAR = 25, 3  # executions, some hundredths of a second
 BY_COST = {"report": 1, "read": DEAR, "gctrace": 8, "archive": 8, "printed": 12, "recognise": 12}
@@ -169,3 +170,32 @@ def test_without_atheris_it_says_what_to_install():
 
     assert 1 == ended.returncode
     assert "pip install -e '.[fuzz]'" in ended.stderr
+
+
+HEADER = b"heap profile: 1: 8 [1: 8] @ heap/1048576\n"
+
+
+def test_a_record_that_is_told_to_be_too_large_is_no_find():
+    TARGETS["heap_text"].execute(HEADER + b"999999999: 8 [1: 8] @ 0x1\n")
+
+
+def test_a_record_that_is_told_but_would_fit_is_found(monkeypatch):
+    """
+    Damage excuses only what 64 bits do not hold.
+    """
+
+    def change(read):
+        return read[0], [*read[1], Damage("fuzz", "line 2", "not a record")]
+
+    mistaken(monkeypatch, profiles, "parse_heap_text", change)
+    monkeypatch.setattr(profiles, "_is_near", lambda *_: False)
+
+    with pytest.raises(Find, match="a record is lost"):
+        TARGETS["heap_text"].execute(HEADER + b"1: 8 [1: 8] @ 0x1\n")
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\r\r\n"])
+def test_line_ends_of_windows_are_no_find(end):
+    for name in ("count_text", "smaps", "status"):
+        for seed in TARGETS[name].seeds()[:3]:
+            TARGETS[name].execute(seed.replace(b"\n", end))

@@ -42,8 +42,8 @@ SYMBOL = re.compile(rb" *([0-9a-f]{1,16}) +(\d{1,9}) [A-Za-z] ([a-z][\w./]*)")
 
 
 def lines_of(data: bytes) -> list[bytes]:
-    """Lines, ended as Unix or Windows does."""
-    return data.replace(b"\r\n", b"\n").split(b"\n")
+    """Lines, ended as Unix or Windows does, or as what was made for Windows twice."""
+    return re.sub(rb"\r+\n", b"\n", data).split(b"\n")
 
 
 def found_in(form: re.Pattern[bytes], data: bytes) -> list[re.Match[bytes]]:

@@ -231,8 +231,9 @@ _FIND_THREAD_LIMIT = (
 )
 _AT_START = Text("it was refused its first pages, before main: by a limit, not for its use")
 _FIND_LIMIT = (
-    "look for the limit: ulimit -v, the cgroup's memory.max, a seccomp profile; or the build is "
-    "for another processor (go version -m PROGRAM names its GOARCH and GOARM)"
+    "look for the limit: ulimit -v, the cgroup's memory.max (version 1: memory.limit_in_bytes), a "
+    "seccomp profile; or the build is for another processor (go version -m PROGRAM names its "
+    "GOARCH and GOARM)"
 )
 _BUILD_FOR_64_BITS = (
     "build it for 64 bits (GOARCH=amd64 or arm64); go version -m PROGRAM names its GOARCH"

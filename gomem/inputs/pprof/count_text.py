@@ -38,7 +38,6 @@ _HEADLESS = re.compile(
     rb"\s*\d{1,18} @(?: +0x[0-9a-f]{1,16})+\s*?\n(?:\s*(?:# )?labels: \{.*\}\s*?\n)?"
     rb"\s*#?[\t ]*0x[0-9a-f]{1,16}[\t ]+\S.*\+0x[0-9a-f]+[\t ]+.*:\d+"
 )
-_ADDRESSES = re.compile(rb"[ x0-9a-f]*[0-9a-f](?: +0x[0-9a-f]{1,16})*\s*")
 _FRAME_BEGUN = re.compile(rb"(?:#[\t ]+)?0x[0-9a-f]{1,16}[\t ]+\S")
 _BEGINS = re.compile(rb"\s*(?:#|0x[0-9a-f]+\s|\d+ @|labels:)")
 NO_HEAD = (
@@ -60,8 +59,7 @@ def _unbroken(lines: list[bytes], first: int) -> Iterator[tuple[int, bytes]]:
     number, whole = first, b""
     for at, line in enumerate(lines, start=first):
         if line.strip() and _goes_on(whole, line):
-            is_next_word = whole.lstrip()[:1].isdigit() and line.startswith(b"0x")
-            whole += b" " * is_next_word + line
+            whole = _rejoined(whole, line)
             continue
         if at > first:
             yield number, whole
@@ -69,10 +67,15 @@ def _unbroken(lines: list[bytes], first: int) -> Iterator[tuple[int, bytes]]:
     yield number, whole
 
 
+def _rejoined(line: bytes, behind: bytes) -> bytes:
+    is_next_word = line.lstrip()[:1].isdigit() and behind.startswith(b"0x")
+    return line + b" " * is_next_word + behind
+
+
 def _goes_on(line: bytes, behind: bytes) -> bool:
     """Whether a line ends inside a record's addresses or a frame, and the next one continues it."""
     if _RECORD.fullmatch(line.strip()):
-        return _ADDRESSES.fullmatch(behind) is not None
+        return _RECORD.fullmatch(_rejoined(line, behind).strip()) is not None
     said = line.strip()
     is_open = _FRAME_BEGUN.match(said) is not None and _CountReader.frame(said) is None
     return is_open and not _BEGINS.match(behind)
@@ -104,7 +107,8 @@ class _CountReader(TextReader):
             raise FormatError(self.source, "byte 0", "not a profile of counts in text")
         begin = 0 if header is None else header.end()
         first = self.data[:begin].count(b"\n") + 1
-        for number, line in _unbroken(self.data[begin:].split(b"\n"), first):
+        lines = [line.rstrip(b"\r") for line in self.data[begin:].split(b"\n")]
+        for number, line in _unbroken(lines, first):
             self._take(line.strip(), number)
         self.close()
         if header is None:

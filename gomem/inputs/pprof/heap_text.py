@@ -285,7 +285,9 @@ class _HeapReader(TextReader):
                 of_all = f"{int(read[:, 0].sum())} of {alloc_objects} allocated ones"
                 what = f"an excerpt: its records have {live} and {of_all}, by its header"
                 self.damage.append(Damage(self.source, "line 1", what))
-        fits = max(unsaid) * (self._rate + 1) < MAX_COUNT
+        scale = 1 if self._is_excerpt else self._rate + 1  # of an excerpt the rest is not scaled
+        fits = max(unsaid) * scale < MAX_COUNT
+        self._is_excerpt &= fits
         return unsaid if any(unsaid) and fits else None
 
     @property
@@ -321,9 +323,9 @@ class _HeapReader(TextReader):
 
     def _columns(self) -> PprofColumns:
         raw = np.array(self.values, np.int64).reshape(-1, 4)
-        value = np.hstack([_scaled(raw[:, :2], self._rate), _scaled(raw[:, 2:], self._rate)])
-        if self._is_excerpt and len(raw):
-            value[-1] = raw[-1]
+        sampled = raw[:-1] if self._is_excerpt else raw
+        pairs = [_scaled(sampled[:, :2], self._rate), _scaled(sampled[:, 2:], self._rate)]
+        value = np.vstack([np.hstack(pairs), raw[len(sampled) :]])
         mapped = self._mapped()
         mappings = mappings_of(mapped, self.string)
         period_type = ValueType("space", "bytes")

@@ -35,7 +35,7 @@ _STATS = re.compile(
 _KILLED = re.compile(rb"\bOOM Killed\b")
 _ASK_CGTOP = (
     "that is memory.current, with page cache; cat /sys/fs/cgroup/GROUP/memory.stat > memory.stat "
-    "says how much of it"
+    "says how much of it (version 1: memory.usage_in_bytes, /sys/fs/cgroup/memory/GROUP)"
 )
 _ASK_NOMAD = "nomad alloc status -stats ID says how much of it is RSS and cache"
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+CARRIAGES = re.compile(rb"\r+\n")
 # Many headers have the same text after the addresses.
 BEHIND = re.compile(
     rb"([r-][w-][x-][ps]) ([0-9a-f]{1,16}) ([0-9a-f]+:[0-9a-f]+) (\d{1,19})(?: +(.*))?"
@@ -76,8 +77,11 @@ SIZES = (
 # Always numeric: without a number, such a field is damage, not a word.
 SIZE_FIELDS = frozenset(name.encode() for name, _ in SIZES)
 PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
+# A header and the first field below it, without the line end between them.
+JOINED = re.compile(rb"(.*?)((?:" + b"|".join(sorted(SIZE_FIELDS)) + rb"):\s+\d+ kB)\s*")
 MIN_LINES = 3  # of a mapping whose header is lost; the first line is torn
 ROLLUP_PATH = "[rollup]"
+LOST_LINE_END = "a header and its first field in one line: both count, and the file is corrupt"
 LOST_HEADER = (
     "wanted a mapping's header first; what follows counts, but as a mapping that is nowhere"
 )
@@ -110,13 +114,22 @@ class Mappings:
 
 def kind_of_mappings(data: bytes) -> str | None:
     """Return `smaps`, `smaps_rollup` or `maps`; None if the content is none of them."""
-    lines = data[:4096].replace(b"\r\n", b"\n").split(b"\n")
+    lines = CARRIAGES.sub(b"\n", data[:4096]).split(b"\n")
     header = HEADER.fullmatch(lines[0])
     if header is None:
         return "smaps" if _first_header_lost(lines) else None
-    if (header[7] or b"").strip() == ROLLUP_PATH.encode():
+    first, *joined = _unjoined(lines[0].rstrip())
+    if first.endswith(b" " + ROLLUP_PATH.encode()):
         return "smaps_rollup"
-    return "smaps" if any(map(FIELD.match, lines[1:3])) else "maps"
+    return "smaps" if any(map(FIELD.match, [*joined, *lines[1:3]])) else "maps"
+
+
+def _unjoined(header: bytes) -> tuple[bytes, ...]:
+    """A header, and behind it the field whose line it has run into."""
+    joined = JOINED.fullmatch(header) if header.endswith(b" kB") else None
+    if joined is None or not HEADER.fullmatch(joined[1]):
+        return (header,)
+    return joined[1], joined[2]
 
 
 def _first_header_lost(lines: Sequence[bytes]) -> bool:
@@ -135,7 +148,7 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
     # Damage: lines of neither form, incomplete fields, and entries with fewer fields than the
     # first, as in a cut file.
     if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n")
+        data = CARRIAGES.sub(b"\n", data)
     damage: list[Damage] = []
     entries = _uniform(data)
     if entries is None:
@@ -202,6 +215,8 @@ def _uniform(data: bytes) -> Mappings | None:
     addresses = _address_pairs([before for before, _, _ in halves])
     if addresses is None or not all(map(BEHIND.fullmatch, set(behind))):
         return None
+    if any(after.endswith(b" kB") for after in set(behind)):  # as of a header that is JOINED
+        return None
     units = {name: KIB if name in entries.in_kib else 1 for name in entries.fields}
     fields = {
         name.decode("ascii", "replace"): np.ma.MaskedArray(values * units[name])
@@ -246,7 +261,7 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
     damage: list[Damage] = []
     measured = {match[1] for line in lines if (match := FIELD.fullmatch(line.rstrip()))}
     measured |= SIZE_FIELDS | PLAIN_FIELDS
-    for number, line in enumerate(lines, start=1):
+    for number, line in _split_joined(lines, source, damage):
         if header := HEADER.fullmatch(line):
             entries.append(_Entry(header, number))
         elif (size := _size(line)) is not None:
@@ -272,6 +287,18 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
         addresses, behind, fields, [entry.flags or "" for entry in entries], places
     )
     return _with_words(mappings, [entry.words for entry in entries]), damage
+
+
+def _split_joined(
+    lines: Iterable[bytes], source: str, damage: list[Damage]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines with their numbers; a header and a field in one line are two."""
+    for number, line in enumerate(lines, start=1):
+        parts = _unjoined(line)
+        if len(parts) > 1:
+            damage.append(Damage(source, f"line {number}", LOST_LINE_END, excerpt(line)))
+        for part in parts:
+            yield number, part
 
 
 def _with_words(mappings: Mappings, words: Sequence[dict[bytes, bytes]]) -> Mappings:

@@ -11,7 +11,7 @@ Quirks        `kB` is KiB, and MB that people convert it to is taken for MiB.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.processes.row import rounded_size
@@ -27,15 +27,24 @@ PRINTED = rb"(\d{1,18}(?:\.\d{1,3})? ?[kKMGT]i?B)" + NOTED
 SIZE = re.compile(PRINTED)
 OTHERS = rb"(?:Vm(?:Peak|Size|Lck|Pin|HWM|Data|Stk|Exe|Lib|PTE|PMD|Swap)|Rss(?:File|Shmem))"
 RESIDENT = rb"(?:VmRSS|RssAnon)"
-# The output of `grep Vm` or of `grep -E 'Name|Vm'`: at least two size fields, one of them resident.
+# The output of `grep Vm` or of `grep -E 'Name|Vm'`: at least two size fields, one of them resident;
+# of the second, torn, its beginning.
 EXCERPT = re.compile(
     NAME + rb"(?:(?:" + OTHERS + SIGN + PRINTED + rb"\n){1,12}?" + RESIDENT + SIGN
     + rb"|" + RESIDENT + SIGN + PRINTED + rb"\n(?:" + OTHERS + rb"|" + RESIDENT + rb")" + SIGN
+    + rb"|" + RESIDENT + SIGN + PRINTED + rb"\n(?:(?:Vm|Rss)[^\n]{0,60}|V|Rs?)\s*\Z"
     + rb")"
 )  # fmt: skip
 ALONE = re.compile(NAME + rb"VmRSS" + SIGN + PRINTED + rb"\s*")  # the output of `grep VmRSS`
 COUNT = re.compile(rb"\d{1,18}")
 STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
+
+# What is no number. The kernel writes a tab after each colon, and pasting makes blanks of it.
+KERNELS = re.compile(
+    r"Name|Umask|State|Groups|[UG]id|Sig\w+|ShdPnd|Cap\w+|NS\w+|(?:Cpus|Mems)_allowed\w*|Spec\w+"
+    r"|untag_mask|x86_Thread_\w+"
+)
+NOT_OF_KERNEL = "not a field of /proc/PID/status, which has a tab after each colon"
 
 SMALLEST_PAGE_BYTES = 4 * KIB
 # dropped, because reports are shared, and they are not about memory
@@ -67,38 +76,50 @@ def looks_like_statm(data: bytes) -> bool:
 
 def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
     """Parse /proc/PID/status; non-numeric fields are dropped, except name and state."""
-    sizes: dict[str, int] = {}
-    counts: dict[str, int] = {}
-    name = state = None
-    step = KIB
+    status = Status({}, {}, None)
     damage: list[Damage] = []
-    for number, line in enumerate(data.rstrip().splitlines(), start=1):
-        match = FIELD.fullmatch(line)
-        if match is None:
-            what = "not a line of /proc/PID/status; wanted `Name: value`"
+    for number, line in enumerate(data.splitlines(), start=1):
+        status, what = _with_line(status, line) if line.strip() else (status, "")
+        if what:
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-            continue
-        field, value = match[1].decode("ascii"), match[2].strip()
-        if field in sizes or field in counts:
-            what = f"{field} stands here again: the first counts, and files may be mixed up"
-            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-        elif field == "Name":
-            name = value.decode("utf-8", "backslashreplace")
-        elif field == "State" and (found := STATE.fullmatch(value)):
-            state = found[1].decode("ascii")
-        elif size := SIZE.fullmatch(value):
-            known = rounded_size(size[1].replace(b"B", b""))
-            if known is None:
-                what = f"{field} is larger than any address space; the file is corrupt"
-                damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-                continue
-            sizes[field], step = known.bytes, max(step, known.step_bytes)
-        elif COUNT.fullmatch(value) and field not in NAMES_OF_PEOPLE and not _must_be_size(field):
-            counts[field] = int(value)
-        elif _must_be_size(field):
-            what = f"{field} has no size; wanted `number kB`; the file may be cut"
-            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-    return Status(sizes, counts, name, state, step), damage
+    return status, damage
+
+
+def _with_line(status: Status, line: bytes) -> tuple[Status, str]:
+    """Return the status with one more line, and what is wrong with that line."""
+    match = FIELD.fullmatch(line)
+    if match is None:
+        return status, "not a line of /proc/PID/status; wanted `Name: value`"
+    field, value = match[1].decode("ascii"), match[2].strip()
+    if field in status.sizes or field in status.counts:
+        return status, f"{field} stands here again: the first counts, and files may be mixed up"
+    if size := SIZE.fullmatch(value):
+        return _with_size(status, field, size[1])
+    if _must_be_size(field):
+        return status, f"{field} has no size; wanted `number kB`; the file may be cut"
+    is_kernels = KERNELS.fullmatch(field) or line.startswith(b":\t", match.end(1))
+    status, is_read = _with_other(status, field, value)
+    return status, "" if is_read or is_kernels else NOT_OF_KERNEL
+
+
+def _with_other(status: Status, field: str, value: bytes) -> tuple[Status, bool]:
+    """Return the status with a field that is no size, and whether it is of use."""
+    if field == "Name":
+        return replace(status, name=value.decode("utf-8", "backslashreplace")), True
+    if field == "State" and (found := STATE.fullmatch(value)):
+        return replace(status, state=found[1].decode("ascii")), True
+    is_count = COUNT.fullmatch(value) is not None
+    if is_count and field not in NAMES_OF_PEOPLE:
+        status.counts[field] = int(value)
+    return status, is_count
+
+
+def _with_size(status: Status, field: str, size: bytes) -> tuple[Status, str]:
+    known = rounded_size(size.replace(b"B", b""))
+    if known is None:
+        return status, f"{field} is larger than any address space; the file is corrupt"
+    status.sizes[field] = known.bytes
+    return replace(status, step=max(status.step, known.step_bytes)), ""
 
 
 def parse_statm(data: bytes, *, source: str) -> tuple[list[int], list[Damage]]:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gomem.causes.limit_risk import COUNTED
+from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.system import FREEBSD
 from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_count, format_fraction, format_rate, format_seconds
@@ -26,7 +27,8 @@ BOUNDED = "only garbage grew, which the next GCs free"
 MOMENTS = 12  # rows in the table of worst cases; with more moments, the largest
 LACKING = (
     "the container's limit is not in the capture; add memory.max, memory.current, memory.stat and "
-    "memory.events of the process's cgroup"
+    "memory.events of the process's cgroup (version 1: memory.limit_in_bytes, "
+    "memory.usage_in_bytes, memory.stat and memory.failcnt)"
 )
 WORST_CASES = (
     "Worst case for RSS without further growth: all memory that Go retains becomes resident, then "
@@ -127,7 +129,8 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
         working = format_bytes(use.working_set_bytes)
         words.append(f"The working set (usage without inactive page cache) is {working}.")
     if not use.limit_is_known:
-        words.append("Its limit is unknown: memory.max has it.")
+        file = "memory.max" if use.current_name == USED[0] else "memory.limit_in_bytes"
+        words.append(f"Its limit is unknown: {file} has it.")
     elif use.limit_bytes is None:
         words.append("The cgroup has no limit of its own.")
     else:

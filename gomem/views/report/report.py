@@ -96,7 +96,8 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("scavenger", scavenger_section,
          "No MemStats here; write runtime.ReadMemStats as JSON at least twice"),
     Part("limits", limits_section,
-         "No limit is known here; add the files of the process's cgroup, such as memory.max"),
+         "No limit is known here; add the files of the process's cgroup, such as memory.max "
+         "or memory.limit_in_bytes"),
     Part("allocations", allocations_section, f"No heap profile here; add {HEAP_PROFILE.command()}"),
     Part("keepers", keepers_section,
          "No heap dump here; runtime/debug.WriteHeapDump writes one, with the heap's contents"),

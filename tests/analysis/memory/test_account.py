@@ -7,6 +7,7 @@ from gomem.analysis.memory.account import (
     MAX_DRAWN_DOUBT,
     Account,
     Snapshot,
+    _surely_moved,
     account_of,
     account_of_live_heap,
     common_division,
@@ -415,3 +416,10 @@ def test_a_live_heap_is_not_below_nothing():
 @pytest.mark.parametrize(("largest", "doubt"), [(100, 10), (10, 1), (3, 1), (0, 1)])
 def test_a_tenth_or_a_mebibyte_is_close_enough_to_draw(largest, doubt):
     assert doubt * MIB == drawn_doubt(largest * MIB)
+
+
+def test_what_might_not_have_moved_moved_for_sure_by_nothing():
+    unsure = {frozenset({NATIVE}): Interval(-1, 1), frozenset({FILES}): Interval(0, 9)}
+
+    assert 0 == _surely_moved(unsure)
+    assert 5 == _surely_moved(unsure | {frozenset({LIVE}): Interval(-7, -5)})

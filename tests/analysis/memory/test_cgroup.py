@@ -283,3 +283,7 @@ def test_the_charge_has_the_name_of_its_file_and_is_full_within_a_hundredth_of_t
 
     assert ("memory.usage_in_bytes", True) == (use.current_name, use.is_full)
     assert not cgroup_use(of_v1 | {"memory.usage_in_bytes": 980}).is_full
+
+
+def test_of_a_cgroup_without_kernel_memory_nothing_is_unknown():
+    assert 0 == cgroup_use(V2).unknown_bytes

@@ -5,6 +5,7 @@ import pytest
 import gomem
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.text import Bytes, Text
+from gomem.views.report.limits import limits_section
 
 FOLDER = "/sys/fs/cgroup"
 STAT = "anon 1972101120\nfile 98566144\nkernel 40370176\n"
@@ -134,3 +135,23 @@ def test_a_charge_far_above_rss_is_told(tmp_path, charge, is_told):
     assert [[charge, charge - (1800000 << 10)]] * is_told == [
         [size.value for size in sizes] for sizes in told
     ]
+
+
+@pytest.mark.parametrize(
+    ("use", "stat", "limit"),
+    [
+        ("memory.current", "/sys/fs/cgroup/memory.stat", "memory.max"),
+        (
+            "memory.usage_in_bytes",
+            "/sys/fs/cgroup/memory/memory.stat",
+            "memory.limit_in_bytes",
+        ),
+    ],
+)
+def test_what_is_missing_is_asked_for_by_the_names_of_the_same_version(use, stat, limit, tmp_path):
+    (tmp_path / use).write_text("2048086016\n")
+
+    found = diagnose(gomem.load(tmp_path))
+
+    assert f"cat {stat}" in found.verdict.next_step
+    assert f"Its limit is unknown: {limit} has it." in str(limits_section(found))

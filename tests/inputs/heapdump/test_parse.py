@@ -3,6 +3,7 @@
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -236,6 +237,41 @@ def test_a_32_bit_dump_and_a_big_endian_one():
         assert [] == damage
         assert [0x1230] == columns.objects.target.tolist()
         assert [width] == columns.objects.offset.tolist()
+
+
+@pytest.mark.parametrize("release", made.STARTED)
+def test_the_same_heap_in_the_other_byte_order_is_read_the_same(release):
+    """
+    Objects, roots and closures of a recorded dump, as s390x or ppc64 would have written it.
+    """
+    little = read_heapdump(made.started(release))
+
+    big = read_heapdump(made.in_big_endian(gzip.decompress(made.started(release).read_bytes())))
+
+    assert () == big.damaged
+    assert len(big.pointers) > 300
+    for name in ("objects", "pointers", "roots", "frames", "goroutines", "types"):
+        pd.testing.assert_frame_equal(getattr(little, name), getattr(big, name))
+
+
+def test_of_a_big_endian_heap_the_same_is_retained():
+    words = [ARENA + 64, 7, ARENA + 128]
+    content = dump(
+        an_object(ARENA, words, at=[0, 16]),
+        an_object(ARENA + 64, [made.TEXT]),
+        an_object(ARENA + 128, [0, 0]),
+        made.goroutine(1),
+        made.frame(ARENA + 0x9000, [ARENA, 1], "main.main", at=[0]),
+        made.segment(12, made.DATA, [ARENA + 64], at=[0]),
+    )
+
+    big, damage = parse(made.in_big_endian(content))
+
+    assert [] == damage
+    assert big.machine.big_endian
+    assert [ARENA + 64, ARENA + 128] == big.objects.target.tolist()
+    assert ARENA in big.frame_slots.target.tolist()
+    assert ARENA + 64 in big.segment_slots.target.tolist()
 
 
 def test_only_pointers_and_names_are_kept_of_what_a_program_held():

@@ -5,6 +5,7 @@ import pytest
 
 import gomem
 from gomem.inputs.kinds import BY_NAME, kind_of
+from gomem.inputs.memstats.parse import looks_like_memstats
 from tests.builders import FIXTURES
 
 PLAIN = (FIXTURES / "doors/go1.24.2/memstats-plus-v.txt").read_bytes().strip()
@@ -58,3 +59,8 @@ def test_a_log_of_the_collector_stays_one():
     )
 
     assert kind_of(log) is BY_NAME["gctrace"]
+
+
+def test_what_is_printed_is_known_by_its_beginning():
+    assert looks_like_memstats(b"{Alloc:9 TotalAlloc:99 Sys:999 HeapAlloc:9 NumGC:7}\n")
+    assert not looks_like_memstats(b"{Name:api Port:80}\n")

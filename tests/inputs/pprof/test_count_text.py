@@ -133,3 +133,12 @@ def test_lines_that_a_terminal_broke_are_whole_again():
     frames = [("main.(*queue).take", 18), ("main.work", 7), ("main.run", 0)]
     assert frames == [frame for frame in stacks_of(columns)[0] if frame[0].startswith("main.")]
     assert ["line 9", f"byte {len(BROKEN)}"] == [fault.where for fault in damage]
+
+
+def test_a_record_of_few_is_joined_where_a_terminal_broke_it_between_addresses():
+    text = b"goroutine profile: total 1\n1 @ 0x10\n0x20 0x30\n"
+
+    counted, damage = parse_count_text(text, source="goroutine.txt")
+
+    assert [] == damage
+    assert [0xF, 0x1F, 0x2F] == counted.columns.locations.address.tolist()

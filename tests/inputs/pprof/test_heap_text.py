@@ -400,3 +400,18 @@ def test_sampled_and_scaled_sizes_of_an_excerpt_are_told_together(tmp_path):
     headline = f"{gomem.diagnose(load(tmp_path / 'heap.txt')).verdict.headline}"
 
     assert "at least 40 KiB of live objects (those sampled; scaled by the sampling rate" in headline
+
+
+@pytest.mark.parametrize(("count", "fits"), [(20_000_000_000_000, False), (1, True)])
+def test_a_record_that_would_not_fit_once_scaled_is_damage(count, fits):
+    """
+    Objects of 45 kB stand for twelve times their bytes at this rate, one of 9e17 for itself.
+    """
+    size = 900_000_000_000_000_000
+    text = f"heap profile: 1: 8 [1: 8] @ heap/1048576\n{count}: {size} [1: 8] @ 0x1 0x2\n"
+
+    heap, damage = parse_heap_text(text.encode(), source="heap.txt")
+
+    told = "stands for more than 64 bits hold"
+    assert fits == (told not in [fault.what for fault in damage])
+    assert fits == (size in heap.columns.value[:, 3].tolist())

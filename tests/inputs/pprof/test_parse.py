@@ -304,3 +304,30 @@ def test_random_bytes_are_not_taken_for_a_profile():
     random = np.random.default_rng(1)
 
     assert not any(starts_like_pprof(random.bytes(400)) for _ in range(5_000))
+
+
+@pytest.mark.parametrize("number", [7, 8, 9, 10])
+def test_each_flag_of_a_mapping_is_read_by_its_own_number(number):
+    flags = ("has_functions", "has_filenames", "has_line_numbers", "has_inline_frames")
+    mapping = message(3, field(1, 1), field(number, 1))
+
+    columns, damage = read(profile(locations=mapping + TWO_LOCATIONS))
+
+    assert [] == damage
+    assert [number == 7 + place for place in range(4)] == [
+        bool(getattr(columns.mappings, flag)[0]) for flag in flags
+    ]
+
+
+def test_a_start_that_is_cut_in_any_field_is_one_of_a_profile():
+    whole = profile(sample(1, 2, value=5), sample(2, value=3))
+    begun = [offset for _, _, offset, *_ in walk(whole)]
+
+    for offset in begun[4:]:
+        assert starts_like_pprof(whole[: offset + 2]), offset
+
+
+def test_a_field_of_another_type_is_not_one_of_a_profile():
+    assert starts_like_pprof(profile())
+    assert not starts_like_pprof(field(1, 5) + profile())
+    assert not starts_like_pprof(profile() + field(99, 5))

@@ -445,3 +445,16 @@ def test_a_mapping_that_has_no_field_that_the_others_have_is_damage(torn):
     assert "line 19" == damage.where
     assert damage.what.startswith("mapping has no Rss, others have; it has ")
     assert [False, False, True, False, False] == list(read.mappings["Rss"].isna())
+
+
+@pytest.mark.parametrize("name", ["Rss", "Swap"])
+def test_a_size_without_its_unit_is_damage_though_all_mappings_have_it_so(name):
+    entry = smaps_entry(0x1000, 0x5000, rss_kib=8)
+    (line,) = (line for line in entry.split("\n") if line.startswith(f"{name}:"))
+
+    read = read_smaps(entry.replace(line, line.removesuffix(" kB")).encode())
+
+    assert ["not a line of smaps; wanted `Name: number kB`"] == [
+        damage.what for damage in read.damaged
+    ]
+    assert name not in read.mappings or read.mappings[name].isna().all()

@@ -219,3 +219,12 @@ def test_size_fields_that_people_copied_or_wrote_down(pasted, sizes, step):
 )
 def test_other_names_and_fields_without_rss_are_no_status(text):
     assert not looks_like_status(text)
+
+
+def test_a_count_that_is_new_to_gomem_is_kept_without_a_tab_too():
+    data = b"VmHWM: 9 kB\nVmRSS: 9 kB\nNew_count: 7\n"
+
+    status, damage = parse_status(data, source="status")
+
+    assert [] == damage
+    assert {"New_count": 7} == status.counts

@@ -1,5 +1,9 @@
 """Symbols of an executable, as `go tool nm` prints them."""
 
+import os
+import shutil
+import subprocess
+
 import pytest
 
 from gomem.inputs.kinds import BY_NAME, kind_of
@@ -44,3 +48,29 @@ def test_the_programs_variables_are_among_the_recorded_symbols(release):
     assert 8 == symbols.loc["main.cache", "size"]
     assert 24 == symbols.loc["main.magic", "size"]
     assert symbols.loc["runtime.data", "address"] <= symbols.loc["main.cache", "address"]
+
+
+@pytest.mark.go
+@pytest.mark.skipif(shutil.which("go") is None, reason="Go is not installed")
+@pytest.mark.parametrize(("flags", "least"), [("", 1.0), ("-s -w", 0.9)])
+def test_functions_of_a_big_endian_executable_are_those_that_go_prints(flags, least, tmp_path):
+    """
+    A stripped one has them in the table of the program's lines, without those in assembly.
+    """
+    (tmp_path / "go.mod").write_text("module big\n\ngo 1.21\n")
+    (tmp_path / "main.go").write_text('package main\n\nfunc main() { println("big") }\n')
+    settings = {**os.environ, "GOARCH": "s390x", "CGO_ENABLED": "0"}
+    for name, said in (("whole", ""), ("asked", flags)):
+        build = ["go", "build", f"-ldflags={said}", "-o", name, "."]
+        subprocess.run(build, cwd=tmp_path, env=settings, check=True)
+    printed = subprocess.run(
+        ["go", "tool", "nm", tmp_path / "whole"], capture_output=True, text=True, check=True
+    )
+    rows = (line.split(None, 2) for line in printed.stdout.splitlines())
+    wanted = {(int(row[0], 16), row[2]) for row in rows if len(row) == 3 and row[1] in "Tt"}
+
+    symbols = read_symbols(tmp_path / "asked").symbols
+
+    found = wanted & set(zip(symbols["address"], symbols["name"], strict=True))
+    assert len(wanted) > 1000
+    assert len(found) >= least * len(wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,10 @@ def check_smaps(data: bytes) -> None:
 
 def _sums_hold(data: bytes, mappings: Mappings, *, has_damage: bool) -> None:
     for name in (b"Rss", b"Size", b"Swap"):
-        lines = [line for line in lines_of(data) if line.startswith(name + b":")]
+        # A header whose line end is lost has the field behind it.
+        begin = re.compile(rb"(?:" + MAPPING.pattern + rb"?)?(?=" + name + rb":)")
+        found = [(line, begin.match(line)) for line in lines_of(data)]
+        lines = [line[match.end() :] for line, match in found if match]
         known = [match for line in lines if (match := KIB.fullmatch(line))]
         total = sum(int(match[2]) << 10 for match in known)
         column = mappings.fields.get(name.decode())
@@ -68,7 +72,7 @@ def _sums_hold(data: bytes, mappings: Mappings, *, has_damage: bool) -> None:
 
 
 def _both_ways(data: bytes, mappings: Mappings) -> None:
-    data = data.replace(b"\r\n", b"\n")
+    data = b"\n".join(lines_of(data))
     if not data.endswith(b"\n") or _uniform(data) is None:
         return
     fast = _uniform(data)
@@ -112,7 +116,8 @@ def check_status(data: bytes) -> None:
     for name, size in first.items():
         same = status.sizes.get(name) == size
         wanted(same or bool(damage), "a size", name, size, status.sizes.get(name))
-    foreign = [line for line in data.splitlines() if b":" not in line]
+    lines = [line for line in data.splitlines() if line.strip()]
+    foreign = [line for line in lines if b":" not in line and b"=" not in line]
     wanted(len(damage) >= len(foreign), "a foreign line is no damage", foreign)
 
 
