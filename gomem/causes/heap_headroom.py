@@ -10,6 +10,7 @@ Headroom that stays idle because the program does not need it belongs to idle-he
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,13 +21,21 @@ from gomem.analysis.memory.heap_slots import slots_beyond
 from gomem.causes.cause import Cause
 from gomem.causes.collecting import scaled_gogc
 from gomem.causes.commands import sentences, with_files
-from gomem.causes.evidence import COMPUTED, heap_evidence, known, of_rss, rss_evidence
+from gomem.causes.evidence import (
+    COMPUTED,
+    heap_evidence,
+    known,
+    of_rss,
+    rise_evidence,
+    rss_evidence,
+)
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.memory_limit import limit_decides, limit_exists
+from gomem.facts.goroutines import level_of
 from gomem.facts.moment import LIVE
 from gomem.releases import Fact
-from gomem.text import Bytes, Text, text
+from gomem.text import Bytes, Command, Rate, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger import Ledger
@@ -39,6 +48,8 @@ IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
 def find(case: Case) -> list[Finding]:
     """Return one note by the log, or a note per snapshot, if the headroom is large."""
+    if (without_gc := _without_gc(case)) is not None:
+        return [without_gc]
     by_log = _by_log(case)
     if by_log is not None and not case.facts.log_ends_early:
         return [by_log]
@@ -60,6 +71,51 @@ CAUSE = Cause(
     rule=find,
     claims=frozenset({GARBAGE, FREE}),
     past="GC headroom",
+)
+
+
+def _without_gc(case: Case) -> Finding | None:
+    """Return a warning if the GC is off, no memory limit is set, and the heap grew meanwhile."""
+    facts, gogc = case.facts, case.facts.settings.gogc
+    read = [moment for moment in facts.of_last_process if moment.memstats is not None]
+    limit = facts.settings.memory_limit
+    is_limited = limit is not None and math.isfinite(float(limit.value))
+    if gogc.value != math.inf or is_limited or len(read) < 2:
+        return None
+    first, last = read[0], read[-1]
+    sizes = [(moment.time, float(moment.memstats["HeapAlloc"])) for moment in read]
+    rise = level_of("memstats", sizes).rise
+    is_at_rest = first.memstats["NumGC"] == last.memstats["NumGC"]
+    if rise is None or not is_at_rest or not _is_much(round(rise.grown), last.rss_bytes or 0, case):
+        return None
+    is_timed = all(moment.time is not None for moment in read)
+    path = last.path("memstats")
+    grows = text("grows by {},", Rate(rise.rate, rise.low, rise.high)) if is_timed else "has grown"
+    return CAUSE.finding(
+        Severity.WARNING,
+        text("The GC is off (GOGC=off): the heap {} to {}", grows, Bytes(round(rise.reached))),
+        moment=last.name,
+        size=round(rise.grown),
+        evidence=(
+            *rise_evidence(path, "HeapAlloc", rise),
+            *known(
+                last.path("memstats"), "count", {"NumGC, first and last": last.memstats["NumGC"]}
+            ),
+            *rss_evidence(last),
+        ),
+        mechanism=_OFF,
+        next_step=text(_SET_A_LIMIT, Command("GOGC=off GOMEMLIMIT=SIZE")),
+        confidence="certain" if gogc.is_stated else "likely",
+    )
+
+
+_OFF = (
+    "With GOGC=off and without GOMEMLIMIT nothing starts a collection, so everything allocated "
+    "stays, live or garbage, until the process ends or the memory is used up."
+)
+_SET_A_LIMIT = (
+    "Unset GOGC, or keep it off with a limit, at which collections start: {}. A short-lived "
+    "program that fits into memory needs neither."
 )
 
 

@@ -1,5 +1,6 @@
 """Room for garbage, seen at one moment: why RSS is twice what a heap profile shows."""
 
+import math
 from dataclasses import replace
 
 import pandas as pd
@@ -10,10 +11,11 @@ from gomem.analysis.profiles.published import InUseTotals
 from gomem.causes.finding import Severity
 from gomem.causes.heap_headroom import find
 from gomem.facts.moment import LIVE
+from gomem.facts.settings import Setting, Settings
 from gomem.releases import GoRelease, GoVersion
 from gomem.text import Bytes
 from gomem.units import MIB
-from tests.builders import but
+from tests.builders import but, case_of
 from tests.causes.situations import answers, facts
 from tests.gc_logs import facts_of
 
@@ -287,3 +289,43 @@ def test_profiles_that_count_half_of_what_was_allocated_are_enough():
 
 def test_the_usual_threshold_is_not_met_by_a_small_heap():
     assert [] == find(answers(moment()))
+
+
+def without_gc(*sizes_mib: int, collections=0, gogc=None, limit=None):
+    """Snapshots ten seconds apart of a process that was started with GOGC=off."""
+    start = pd.Timestamp("2026-11-23T10:00:00Z")
+    read = [
+        facts(
+            name=f"{number}", heap_mib=size + 10, HeapAlloc=size, HeapInuse=size, HeapIdle=10,
+            HeapReleased=0, time=start + pd.Timedelta(10 * number, "s"),
+        )
+        for number, size in enumerate(sizes_mib)
+    ]  # fmt: skip
+    read[-1].memstats["NumGC"] += collections
+    off = gogc or Setting("GOGC", math.inf, "environment", "environ")
+    return case_of(read, settings=Settings(off, limit))
+
+
+def test_without_a_gc_the_heap_grows_by_what_is_allocated():
+    (finding,) = find(without_gc(10, 210, 410))
+
+    assert finding.title.startswith("The GC is off (GOGC=off): the heap grows by 20 MiB/s")
+    assert (400 * MIB, Severity.WARNING, "certain") == (
+        finding.bytes, finding.severity, finding.confidence,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(without_gc(10, 11, 12), id="little is allocated"),
+        pytest.param(without_gc(10, 210, 410, collections=1), id="somebody calls runtime.GC"),
+        pytest.param(
+            without_gc(10, 210, 410, limit=Setting("GOMEMLIMIT", float(500 * MIB), "environment")),
+            id="GOMEMLIMIT starts it",
+        ),
+        pytest.param(without_gc(10, 210, 410, gogc=Setting("GOGC", 1.0, "assumed")), id="GOGC"),
+    ],
+)
+def test_a_heap_that_is_collected_or_small_is_not_without_a_gc(case):
+    assert not [finding for finding in find(case) if "The GC is off" in finding.title]
