@@ -50,7 +50,7 @@ OF_CAUSES = {
     "gomem.causes.finding",
     "gomem.causes.goroutines",
     "gomem.causes.idle_heap",
-    "gomem.causes.largest_listed",
+    "gomem.causes.killed",
     "gomem.causes.live_growth",
     "gomem.causes.memory_limit",
     "gomem.causes.lock_holder",

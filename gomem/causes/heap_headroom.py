@@ -29,7 +29,7 @@ from gomem.causes.evidence import (
     rise_evidence,
     rss_evidence,
 )
-from gomem.causes.finding import Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.memory_limit import limit_decides, limit_exists
 from gomem.facts.goroutines import level_of
@@ -40,7 +40,6 @@ from gomem.text import Bytes, Command, Rate, Text, text
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger import Ledger
     from gomem.causes.case import Case
-    from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts
 
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
@@ -77,19 +76,18 @@ CAUSE = Cause(
 def _without_gc(case: Case) -> Finding | None:
     """Return a warning if the GC is off, no memory limit is set, and the heap grew meanwhile."""
     facts, gogc = case.facts, case.facts.settings.gogc
-    read = [moment for moment in facts.of_last_process if moment.memstats is not None]
     limit = facts.settings.memory_limit
     is_limited = limit is not None and math.isfinite(float(limit.value))
-    if gogc.value != math.inf or is_limited or len(read) < 2:
+    read = [(moment, moment.memstats) for moment in facts.of_last_process]
+    known = [(moment, stats) for moment, stats in read if stats is not None]
+    if gogc.value != math.inf or is_limited or not known:
         return None
-    first, last = read[0], read[-1]
-    sizes = [(moment.time, float(moment.memstats["HeapAlloc"])) for moment in read]
-    rise = level_of("memstats", sizes).rise
-    is_at_rest = first.memstats["NumGC"] == last.memstats["NumGC"]
+    last, stats = known[-1]
+    rise = level_of("", [(moment.time, float(row["HeapAlloc"])) for moment, row in known]).rise
+    is_at_rest = known[0][1]["NumGC"] == stats["NumGC"]
     if rise is None or not is_at_rest or not _is_much(round(rise.grown), last.rss_bytes or 0, case):
         return None
-    is_timed = all(moment.time is not None for moment in read)
-    path = last.path("memstats")
+    is_timed = all(moment.time is not None for moment, _ in known)
     grows = text("grows by {},", Rate(rise.rate, rise.low, rise.high)) if is_timed else "has grown"
     return CAUSE.finding(
         Severity.WARNING,
@@ -97,10 +95,8 @@ def _without_gc(case: Case) -> Finding | None:
         moment=last.name,
         size=round(rise.grown),
         evidence=(
-            *rise_evidence(path, "HeapAlloc", rise),
-            *known(
-                last.path("memstats"), "count", {"NumGC, first and last": last.memstats["NumGC"]}
-            ),
+            *rise_evidence(last.path("memstats"), "HeapAlloc", rise),
+            Evidence(last.path("memstats"), "NumGC, first and last", int(stats["NumGC"]), "count"),
             *rss_evidence(last),
         ),
         mechanism=_OFF,

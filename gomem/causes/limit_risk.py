@@ -14,17 +14,23 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.ledger_change import MIN_MAIN_SHARE
 from gomem.capture.release import shows_go
 from gomem.causes.cause import Cause
-from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, sentences
+from gomem.causes.commands import CAPTURE_ONCE, sentences
 from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
-from gomem.causes.largest_listed import after_a_small_kill, largest_words
+from gomem.causes.killed import (
+    AFTER_A_KILL,
+    after_a_kill,
+    again_words,
+    is_bystander,
+    largest_words,
+    why_the_machine,
+)
 from gomem.causes.live_growth import grows
 from gomem.causes.no_go import no_go_words
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.parse import OLD_DOCKER
-from gomem.inputs.processes.toolchain import BUILD_LESS, is_toolchain
 from gomem.text import (
     Bytes,
     Command,
@@ -63,8 +69,18 @@ COUNTED = {
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding per snapshot at risk; growth counts only at the last snapshot."""
-    return case.at_moments(_at)
+    """Return one finding per snapshot at risk; growth counts only at the last snapshot.
+
+    A kill is the end of a process, whatever its name says of its time, so it is the only finding.
+    """
+    found = case.at_moments(_at)
+    kills = [finding for finding in found if finding.moment in _killed_at(case)]
+    return [replace(kills[-1], moment=case.facts.moments[-1].name)] if kills else found
+
+
+def _killed_at(case: Case) -> set[str]:
+    listed = ((moment.name, moment.listed) for moment in case.facts.moments)
+    return {name for name, row in listed if row is not None and row.killed_in}
 
 
 def growth_is_bounded(case: Case) -> bool:
@@ -93,27 +109,6 @@ CAUSE = Cause(
     references=("kernel: cgroup-v2, memory.max", "Go GC guide: memory limit"),
     bears_on=("limits",),
     rule=find,
-)
-AFTER_A_KILL = text(
-    "The kernel's log lines do not say what used the memory. Capture after the process has "
-    "restarted: {}.",
-    CAPTURE,
-)
-_MACHINE_IS_FULL = (
-    "The machine, not a cgroup, had no memory left. The kernel then kills the process with the "
-    "highest score, computed from RSS, swap and oom_score_adj."
-)
-_NO_CGROUP_NAMED = (
-    "The kernel's log lines name no cgroup: the machine had no memory left, or a container "
-    "reached a limit on kernel memory. The kernel then kills the process with the highest score, "
-    "computed from RSS, swap and oom_score_adj."
-)
-_LIMIT_IT = (
-    "A limit on the process's own cgroup (MemoryMax=, docker run -m) keeps it from using up the "
-    "machine's memory{}."
-)
-_GO_LIMITS_GARBAGE = (
-    "; GOMEMLIMIT makes a Go program collect garbage earlier, but the live heap can exceed it"
 )
 IF_IT_IS_GO = text(
     "If this is a Go program, add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.",
@@ -213,7 +208,7 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
     of_machine = listed.killed_in == "machine"
     if largest := largest_words(listed, limits):
         limit = largest
-    elif _is_bystander(listed, limits):
+    elif is_bystander(listed, limits):
         limit = text("; no cgroup is named")
     elif of_machine:
         limit = text("; the machine ran out of memory")
@@ -226,52 +221,14 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
     words = "OOM: the kernel killed {} {} {} RSS{}{}"
     return CAUSE.finding(
         Severity.CRITICAL,
-        text(words, who, at, Bytes(listed.rss_bytes), limit, _again(listed)),
+        text(words, who, at, Bytes(listed.rss_bytes), limit, again_words(listed)),
         moment=moment.name,
         size=listed.rss_bytes,
         evidence=known(moment.path("processes"), "B", said),
-        next_step=_after_a_kill(listed, limits),
+        next_step=after_a_kill(listed, limits),
         confidence="certain",
-        mechanism=_why_the_machine(listed, limits) if of_machine else "",
+        mechanism=why_the_machine(listed, limits) if of_machine else "",
     )
-
-
-def _is_bystander(listed: Listed, limits: Thresholds) -> bool:
-    """Return whether a process is too small to have filled the machine."""
-    return listed.killed_in == "machine" and (listed.rss_bytes or 0) < limits.small_victim_bytes
-
-
-def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
-    """Say where to look next, by the size and the language of the killed program."""
-    if _is_bystander(listed, limits):
-        if step := after_a_small_kill(listed, limits):
-            return step
-        words = (
-            "{} of RSS cannot have filled the machine: other processes did, or memory that "
-            "belongs to no process (tmpfs, kernel). See what uses the memory: {}."
-        )
-        return text(words, Bytes(listed.rss_bytes), Command("ps aux --sort=-rss | head; free -m"))
-    if is_toolchain(listed.name):
-        return text("The process is a tool of the Go toolchain, in a build: {}.", BUILD_LESS)
-    if is_not_go(listed.name):
-        return no_go_words(listed)
-    return AFTER_A_KILL
-
-
-def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
-    """Say why the kernel kills when the machine is full, and how to limit this process."""
-    if _is_bystander(listed, limits):
-        return _NO_CGROUP_NAMED
-    go_too = "" if is_not_go(listed.name) else _GO_LIMITS_GARBAGE
-    return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(go_too))
-
-
-def _again(listed: Listed) -> Text:
-    """Say how often the kernel killed this program."""
-    if listed.kills <= 1:
-        return Text()
-    within = text(" within {}", Seconds(listed.kill_seconds)) if listed.kill_seconds else Text()
-    return text("; {} was killed {} times{}", Program(listed.name), Count(listed.kills), within)
 
 
 def _gravest(

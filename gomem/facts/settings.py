@@ -222,8 +222,9 @@ def _gogc(facts: CaptureFacts) -> Setting:
     if stated.gogc is not None and stated.gogc.known_by == METRICS:
         return _beside(stated.gogc, stated.environment)
     if (off := _without_goal(facts.moments)) is not None:
-        is_stated = stated.gogc is not None and stated.gogc.value == off.value
-        return stated.gogc if is_stated else _beside(off, stated.environment)
+        if stated.gogc is not None and stated.gogc.value == off.value:
+            return stated.gogc
+        return _beside(off, stated.environment)
     limit = stated.memory_limit
     bounds = gogc_bounds(
         of_last_process(stats_of(facts.moments, facts.profiles.of_last_process)),

@@ -348,3 +348,15 @@ def test_a_container_near_its_limit_by_a_table_is_a_possible_risk(used, limit, i
 
 def test_a_container_without_a_limit_is_at_no_risk():
     assert [] == find(answers(facts(listed=container(99, None))))
+
+
+def test_a_kill_is_the_news_whatever_the_name_of_its_file():
+    """
+    Kernel lines without a time, and a table of the container that was read before.
+    """
+    sizes = (None, 4096, 0, 0, None, 128 * MIB, None)
+    killed = Listed("OOM killer", "api", 7, 120 * MIB, *sizes, "cgroup", 1, None, 0, False)
+    (finding,) = find(answers(facts(name="dmesg", listed=killed), facts(name="stats")))
+
+    assert finding.title.startswith("OOM: the kernel killed api (PID 7) at 120 MiB RSS")
+    assert (Severity.CRITICAL, "stats") == (finding.severity, finding.moment)

@@ -19,7 +19,7 @@ SHARED = {
     "live_growth",
     "lock_holder",
     "idle_heap",
-    "largest_listed",
+    "killed",
     "memory_limit",
     "missing_call",
     "no_go",

@@ -96,6 +96,8 @@ def test_advice_on_windows_has_no_files_of_proc(tmp_path):
         ("rel-cp-control-center-57f-6t4jc", True), ("my-postgresql-0", True),
         ("kafka-exporter-0", False), ("redis-operator", False), ("api", False),
         ("prometheus-0", False), ("envoy", True), ("nodeapi", False), ("cp-api", False),
+        ("op-node", False), ("calico-node-x7k2p", False), ("my-java", False), ("node18", True),
+        ("postgres-0", True), ("nginx", True), ("edge-nginx-5f7b9c8d6-abcde", False),
     ],
 )  # fmt: skip
 def test_a_name_says_that_a_program_is_in_no_go(name, is_other):

@@ -87,7 +87,8 @@ def listed_process(
     """Return the process to report, from the last reading; None if no row has a size.
 
     `pid` and `names` (of programs) come from the rest of the capture. If they come from another
-    table of the same `tool`, a table without the PID shows other processes, and the result is None.
+    table of the same `tool`, a table without the PID (or the name, if there is no PID) shows other
+    processes, and the result is None.
     """
     last = rows[rows["reading"] == rows["reading"].max()]
     listed = list(rows_of(last))
@@ -97,7 +98,8 @@ def listed_process(
     killed = [row for row in every if row["killed_in"]]
     by_pid = [row for row in every if pid is not None and row["pid"] == pid]
     by_name = [row for row in every if program_of(row["name"]) in names]
-    if tool and not (by_pid or killed) and {row["tool"] for row in every} == {tool}:
+    is_there = by_pid or (pid is None and by_name) or killed
+    if tool and not is_there and {row["tool"] for row in every} == {tool}:
         return None
     meant = killed[-1:] or by_pid or by_name
     own = [row for row in every if program_of(row["name"]) not in TOOLS] or every

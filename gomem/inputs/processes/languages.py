@@ -1,7 +1,8 @@
 """Which programs and containers in a table are not written in Go, judged by name?
 
 A name seldom proves that a program is written in Go. But some prove that it is not: names of
-databases, of Java servers, and of interpreters. `redis-exporter` and similar programs are excepted.
+databases, of Java servers, and of interpreters. An interpreter's name as a word of a longer one
+proves nothing: `op-node` and `aws-node` are Go. `redis-exporter` and similar ones are excepted.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _SERVERS = frozenset(
     | {"solr", "hbase", "hadoop", "spark", "flink", "keycloak", "jenkins", "tomcat", "wildfly"}
     | {"activemq", "sonarqube", "neo4j", "rabbitmq", "wordpress", "goaccess", "memcached"}
     | {"postgresql", "mysql", "mariadb", "mongodb", "redis", "clickhouse", "haproxy", "envoy"}
-    | NOT_GO
+    | {"postgres", "mysqld", "mariadbd", "mongod"}
 )
 # Confluent's images, which are Java.
 _CONFLUENT = re.compile(r"\bcp-(?:control-center|schema-registry|kafka|ksql|server|zookeeper)")

@@ -1,0 +1,101 @@
+"""What a kill by the OOM killer shows: who filled the memory, and where to look next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, sentences
+from gomem.causes.no_go import no_go_words
+from gomem.inputs.processes.languages import is_not_go
+from gomem.inputs.processes.toolchain import BUILD_LESS, is_toolchain
+from gomem.text import Bytes, Command, Count, Program, Seconds, Text, text
+
+if TYPE_CHECKING:
+    from gomem.analysis.memory.listed import Listed
+    from gomem.causes.thresholds import Thresholds
+
+
+AFTER_A_KILL = text(
+    "The kernel's log lines do not say what used the memory. Capture after the process has "
+    "restarted: {}.",
+    CAPTURE,
+)
+_MACHINE_IS_FULL = (
+    "The machine, not a cgroup, had no memory left. The kernel then kills the process with the "
+    "highest score, computed from RSS, swap and oom_score_adj."
+)
+_ASK_FOR_CGROUP = Command("dmesg -T | grep -i -e 'memory cgroup' -e 'oom-kill' -e 'killed process'")
+_WHO_USES_MEMORY = Command("ps aux --sort=-rss | head; free -m")
+_NO_CGROUP_NAMED = (
+    "The kernel's log lines name no cgroup: the machine had no memory left, a container reached a "
+    "limit on kernel memory, or the lines that name the cgroup were left out (as by grep). The "
+    "kernel kills the process with the highest score, computed from RSS, swap and oom_score_adj."
+)
+_LIMIT_IT = (
+    "A limit on the process's own cgroup (MemoryMax=, docker run -m) keeps it from using up the "
+    "machine's memory{}."
+)
+_GO_LIMITS_GARBAGE = (
+    "; GOMEMLIMIT makes a Go program collect garbage earlier, but the live heap can exceed it"
+)
+
+
+def largest_words(listed: Listed, thresholds: Thresholds) -> Text:
+    """The largest process listed beside a killed one; empty if it is not much larger."""
+    if listed.larger is None or listed.killed_in != "machine":
+        return Text()
+    name, pid, size = listed.larger
+    if size < thresholds.larger_listed_ratio * (listed.rss_bytes or 0):
+        return Text()
+    words = "; the largest process listed is {} (PID {}): {} RSS"
+    return text(words, Program(name), str(pid), Bytes(size))
+
+
+def _after_a_small_kill(listed: Listed, thresholds: Thresholds) -> Text:
+    """Ask for the process that uses most, where the table lists it; else empty."""
+    if listed.larger is None or not largest_words(listed, thresholds):
+        return Text()
+    words = (
+        "{} of RSS cannot have filled the machine: of the processes listed, {} uses most. "
+        "See what it holds: {}."
+    )
+    return text(words, Bytes(listed.rss_bytes), Program(listed.larger[0]), CAPTURE_ONCE)
+
+
+def is_bystander(listed: Listed, limits: Thresholds) -> bool:
+    """Return whether a process is too small to have filled the machine."""
+    return listed.killed_in == "machine" and (listed.rss_bytes or 0) < limits.small_victim_bytes
+
+
+def after_a_kill(listed: Listed, limits: Thresholds) -> Text:
+    """Say where to look next, by the size and the language of the killed program."""
+    if is_bystander(listed, limits):
+        if step := _after_a_small_kill(listed, limits):
+            return step
+        words = (
+            "{} of RSS cannot have filled the machine: other processes did, memory that belongs to "
+            "no process (tmpfs, kernel), or it was a container's limit, and the lines that name "
+            "the cgroup are missing here. Look for them: {}. See what uses the memory: {}."
+        )
+        return text(words, Bytes(listed.rss_bytes), _ASK_FOR_CGROUP, _WHO_USES_MEMORY)
+    if is_toolchain(listed.name):
+        return text("The process is a tool of the Go toolchain, in a build: {}.", BUILD_LESS)
+    if is_not_go(listed.name):
+        return no_go_words(listed)
+    return AFTER_A_KILL
+
+
+def why_the_machine(listed: Listed, limits: Thresholds) -> str:
+    """Say why the kernel kills when the machine is full, and how to limit this process."""
+    if is_bystander(listed, limits):
+        return _NO_CGROUP_NAMED
+    go_too = "" if is_not_go(listed.name) else _GO_LIMITS_GARBAGE
+    return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(go_too))
+
+
+def again_words(listed: Listed) -> Text:
+    """Say how often the kernel killed this program."""
+    if listed.kills <= 1:
+        return Text()
+    within = text(" within {}", Seconds(listed.kill_seconds)) if listed.kill_seconds else Text()
+    return text("; {} was killed {} times{}", Program(listed.name), Count(listed.kills), within)
