@@ -29,6 +29,10 @@ _PLAIN = re.compile(r"[\w./:@%+,-]*")  # needs no quotes in a shell
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
 CAPTURE = Command("gomem capture PID -o DIR --every 30s --for 10m")
+CAPTURE_THE_NEXT_RUN = text(
+    "The process has ended: capture the next run while it grows: {}.",
+    Command("gomem capture PID --every 10s -o DIR"),
+)
 TAKE_SMAPS = Command(SMAPS.command())
 TAKE_GC_LOG = Command(GC_LOG.command())
 TAKE_MEMSTATS = Command(MEMSTATS.command())
