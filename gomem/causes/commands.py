@@ -26,6 +26,7 @@ _IN_TINYGO = (
     "that rises there is retained."
 )
 _PLAIN = re.compile(r"[\w./:@%+,-]*")  # needs no quotes in a shell
+STANDARD_INPUT = "stdin"  # has no name that a command could open
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
 CAPTURE = Command("gomem capture PID -o DIR --every 30s --for 10m")
@@ -85,5 +86,7 @@ def sentences(*pieces: str) -> Text:
 
 
 def _argument(path: str) -> Text:
+    if path.partition(":")[0] == STANDARD_INPUT:  # or a part of it, `stdin:4`
+        return Text("FILE")
     is_plain = _PLAIN.fullmatch(path) is not None
     return Text(File(path)) if is_plain or "'" in path else text("'{}'", File(path))
