@@ -20,6 +20,10 @@ EXCERPT_CHARACTERS = 160
 NO_THREAD = "can't start new thread"  # Python's words
 
 
+EXCERPT = "an excerpt: "  # begins what is wrong with it
+_DOTS = re.compile(r"\W{0,3}(?:\.{2,}|\u2026|snip\w{0,4})\W{0,9}")  # stand for lines left out
+
+
 @dataclass(frozen=True, slots=True)
 class Damage:
     """A part of an input that could not be read; it is kept, counted and shown, never dropped."""
@@ -44,6 +48,11 @@ class Damage:
         """What is wrong and where, on one line."""
         quoted = Quoted(repr(str(self.text))) if self.text else ""
         return text("{}: {}{}{}", self.place, self.what, ": " if quoted else "", quoted)
+
+    @property
+    def is_excerpt(self) -> bool:
+        """Whether a person left lines out, all others being whole: dots stand there, or totals."""
+        return self.what.startswith(EXCERPT) or _DOTS.fullmatch(str(self.text)) is not None
 
     def __str__(self) -> str:
         return str(self.message)

@@ -106,6 +106,13 @@ _MEMORY_WORDS = re.compile(
 class PastedPart(SourcePart):
     """One of several artefacts in a text that a person wrote."""
 
+    around: bytes = b""  # the whole text
+
+    @property
+    def whole_text(self) -> bytes:
+        """The content of the whole text."""
+        return self.around
+
     @property
     def text_name(self) -> str:
         """The name of the whole text."""
@@ -376,4 +383,5 @@ def _part(source: Source, lines: Sequence[bytes], part: _Stretch) -> PastedPart:
     data = _text(lines, replace(part, start=start))
     first = start + 1
     name = f"{source.name}:{first}"
-    return PastedPart(name, data, data, source.modified, source.damage, first_line=first)
+    times = (source.modified, source.damage)
+    return PastedPart(name, data, data, *times, first_line=first, around=source.data)

@@ -26,9 +26,14 @@ _IN_TINYGO = (
     "TinyGo serves no profiles: log its MemStats after runtime.GC() for longer. Only a HeapInuse "
     "that rises there is retained."
 )
+STANDARD_INPUT = "stdin"  # has no name that a command could open
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
 CAPTURE = Command("gomem capture PID -o DIR --every 30s --for 10m")
+CAPTURE_THE_NEXT_RUN = text(
+    "The process has ended: capture the next run while it grows: {}.",
+    Command("gomem capture PID --every 10s -o DIR"),
+)
 TAKE_SMAPS = Command(SMAPS.command())
 TAKE_GC_LOG = Command(GC_LOG.command())
 TAKE_MEMSTATS = Command(MEMSTATS.command())
@@ -53,7 +58,7 @@ def see_resident(system: str) -> Text:
 
 def with_files(template: str, *paths: str) -> Command:
     """Fill the capture's files into a command."""
-    return Command(text(template, *map(Argument, paths)))
+    return Command(text(template, *map(_argument, paths)))
 
 
 def top(path: str, base: str = "", options: str = "--cum") -> Command:
@@ -82,3 +87,8 @@ def top_of_last(case: Case, options: str = "--cum") -> Command:
 def sentences(*pieces: str) -> Text:
     """Join the steps that are not empty."""
     return joined(" ", (piece for piece in pieces if piece))
+
+
+def _argument(path: str) -> Text:
+    is_pasted = path.partition(":")[0] == STANDARD_INPUT  # or a part of it, `stdin:4`
+    return Text("FILE") if is_pasted else Argument(path)

@@ -27,6 +27,17 @@ def find(case: Case) -> list[Finding]:
         Evidence(place.source, place.where or "whole file", place.what, "")
         for place in damage[:SHOWN]
     )
+    if all(place.is_excerpt for place in damage):
+        words = "An excerpt: lines were left out at {} in {}; those that are here were read"
+        return [
+            CAUSE.finding(
+                Severity.INFO,
+                text(words, places, files),
+                evidence=shown,
+                mechanism=_LEFT_OUT,
+                next_step=_WHOLE,
+            )
+        ]
     return [
         CAUSE.finding(
             Severity.WARNING,
@@ -56,6 +67,11 @@ CAUSE = Cause(
     references=(),
     rule=find,
 )
+_LEFT_OUT = (
+    "Lines were left out, or the text was cut between two lines: what they would say is unknown, "
+    "and a sum counts only the lines that are here."
+)
+_WHOLE = "If the rest matters, give gomem the whole text; if not, there is nothing to do."
 # Copying does not repair a GC log in which another writer's text is mixed.
 _LOG_ELSEWHERE = (
     " Lines of a GC log are torn if the program writes to standard error at the same time: let "

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from gomem.capture.release import are_no_gos, shows_go
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
-from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS, see_resident
+from gomem.causes.commands import CAPTURE_ONCE, CAPTURE_THE_NEXT_RUN, TAKE_SMAPS, see_resident
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.facts.goroutines import has_crashed
 from gomem.inputs.processes.languages import is_not_go
 from gomem.text import Command, Count, MomentName, Text, joined, text
 
@@ -104,7 +105,10 @@ def find(case: Case) -> list[Finding]:
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
         capture = case.facts.capture
         has_some = not capture.memstats.empty
-        return [] if capture.bench else [_without_moments(capture.system, has_some=has_some)]
+        if capture.bench:
+            return []
+        ended = CAPTURE_THE_NEXT_RUN if has_crashed(capture) else Text()
+        return [_without_moments(capture.system, ended, has_some=has_some)]
     some, is_go = set(case.facts.capture.memstats["moment"]), shows_go(case.facts.capture)
     lacking = [
         _Missing(
@@ -171,13 +175,13 @@ def _finding(lacking: list[_Missing], last: str, first: str) -> Finding:
     )
 
 
-def _without_moments(system: str, *, has_some: bool) -> Finding:
+def _without_moments(system: str, ended: Text, *, has_some: bool) -> Finding:
     of_go = f"only some fields of {MEMSTATS_WORD}" if has_some else f"no {MEMSTATS_WORD}"
     return CAUSE.finding(
         Severity.INFO,
         f"No {MAPPINGS_WORD if system else SMAPS_WORD} and {of_go}: RSS cannot be compared with "
         "the heap",
         evidence=(Evidence("capture", "snapshots with smaps or MemStats", 0, "count"),),
-        next_step=see_resident(system) if system else "",
+        next_step=ended or (see_resident(system) if system else ""),
         mechanism=_ELSEWHERE if system else "",
     )

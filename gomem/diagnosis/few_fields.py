@@ -62,6 +62,7 @@ SEE_IDLE = text(
     TAKE_MEMSTATS,
     TAKE_SMAPS,
 )
+MIN_RETURNS = 2  # to its peak, by which the size swings
 SEE_KEPT = text(
     "See how much of the idle heap is still in RSS: {}. To return it at once, call "
     "debug.FreeOSMemory().",
@@ -76,7 +77,8 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         return None
     level, known = found
     first, last = known.iloc[0], known.iloc[-1]
-    low = _swings_down_to(known[level].astype(float).tolist(), diagnosis.thresholds.rise_ratio)
+    lows = _lows_of_swings(known[level].astype(float).tolist(), diagnosis.thresholds.rise_ratio)
+    low = min(lows, default=None)
     grew = low is None and diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
     of_sys = Text() if level == "Sys" else _of_sys(last, diagnosis.capture)
     rounding = _step_of(diagnosis.capture, level)
@@ -85,6 +87,10 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     if low is not None:
         words = "Since its first peak it has moved between {} and {}: the GC frees the difference."
         swings = text(words, Bytes(int(low)), Bytes(int(known[level].max())))
+        rises = lows[-1] >= lows[0] * diagnosis.thresholds.rise_ratio
+        if lows == sorted(lows) and rises and len(lows) > MIN_RETURNS:
+            ends = Bytes(int(lows[0])), Bytes(int(lows[-1]))
+            swings = text("{} What it falls to rises, from {} to {}.", swings, *ends)
     of_level = _of_level(known, level, rounding)
     counts = _of_a_page(diagnosis, last)
     sentences = (of_level, swings, _of_idle(last), of_sys, counts, one_reading(diagnosis))
@@ -199,7 +205,11 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         step = step if any(said) else WHERE_THEY_WAIT
         words = text("It has {}", Count(last.goroutines, "goroutine"))
         before = text("{} at {}", Count(first.goroutines), MomentName(first.moment))
-        said.append(text("{}, up from {}.", words, before) if grew and counts[1:] else words + ".")
+        if grew and counts[1:]:
+            words = text("{}, up from {}", words, before)
+        elif counts[1:] and len({count.goroutines for count in counts}) == 1:
+            words = text("{} in all {}", words, Count(len(counts), "reading"))
+        said.append(words + ".")
     return (joined(" ", filter(None, said)), grew and bool(counts[1:]), step) if any(said) else None
 
 
@@ -243,12 +253,22 @@ def _of_level(known: pd.DataFrame, level: str, step: int) -> Text:
     return text("{} went from {} to {}{}{}.", level, began, ended, within, peak)
 
 
-def _swings_down_to(sizes: list[float], ratio: float) -> float | None:
-    """The minimum since the first peak, if the size fell and returned more than once."""
+def _lows_of_swings(sizes: list[float], ratio: float) -> list[float]:
+    """What the size fell to after each peak since the first; empty unless it returned twice."""
     is_high = [size * ratio >= max(sizes) for size in sizes]
     since = is_high[is_high.index(True) :]
-    returns = sum(high and not before for before, high in pairwise(since))
-    return min(sizes[-len(since) :]) if returns > 1 else None
+    if sum(high and not before for before, high in pairwise(since)) < MIN_RETURNS:
+        return []
+    lows, turn, is_falling = list[float](), sizes[0], False
+    for size in sizes:
+        if is_falling and size >= turn * ratio:
+            lows.append(turn)
+            is_falling, turn = False, size
+        elif not is_falling and size * ratio <= turn:
+            is_falling, turn = True, size
+        else:
+            turn = min(turn, size) if is_falling else max(turn, size)
+    return [*lows, turn] if is_falling else lows
 
 
 def _of_idle(last: pd.Series) -> Text:

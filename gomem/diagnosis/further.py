@@ -33,11 +33,14 @@ def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:
         for finding in diagnosis.findings
         if finding is not named and finding.code != DAMAGED
     ]
+    damaged = diagnosis.capture.damaged
+    unread = sum(not place.is_excerpt for place in damaged)
     warnings = sum(other.severity >= Severity.WARNING for other in others)
     counts = (
         (warnings, "further warning", "further warnings"),
         (len(others) - warnings, "note", "notes"),
-        (len(diagnosis.capture.damaged), "place could not be read", "places could not be read"),
+        (unread, "place could not be read", "places could not be read"),
+        (len(damaged) - unread, "place with lines left out", "places with lines left out"),
     )
     counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
     words = [*counted, *_unread(diagnosis.capture), *_unused(diagnosis.capture)]

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.series.goroutine_growth import places_of
-from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
+from gomem.causes.commands import (
+    CAPTURE_ONCE,
+    CAPTURE_THE_NEXT_RUN,
+    TAKE_GOROUTINES,
+    TAKE_HEAP_PROFILE,
+)
 from gomem.diagnosis.leak_tests import HTTP_CLIENT, leak_test_words, step_of_test
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import (
     ALLOCATING,
     DEADLOCK,
     NO_THREAD,
+    OUT_OF_MEMORY,
     STACK_OVERFLOW,
     asked_words,
     refused_words,
@@ -54,6 +60,9 @@ _FRAMES_ARE_MISSING = Text(
 )
 _LINES_ARE_MISSING = Text(
     "Look at the lines above that stack, which are not here: they say why the program crashed."
+)
+_READ_THE_STACKS = Text(
+    "The process has ended, and lacked no memory: its stacks say what each goroutine waits for."
 )
 _CHECK_LENGTH = Text(
     "Find where the length of that object comes from, and limit it: a length that was read from "
@@ -101,7 +110,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         return _crash_words(diagnosis), False, _step_of(diagnosis)
     if not where and not is_unknown(largest["state"]):
         said = joined(" ", filter(None, (_crash_words(diagnosis), _states_alone(last))))
-        return said, False, NO_BYTES
+        return said, False, _step_of_crash(diagnosis, crash) or NO_BYTES
     if not where and _has_lost_lines(diagnosis, last):
         words = (
             "{}; the frames of {} could not be read, so it is unknown where these goroutines wait."
@@ -231,7 +240,9 @@ def _step_of_crash(diagnosis: Diagnosis, crash: Crash | None) -> Text:
         return step_after(crash.why).sentence()
     if refused := refused_words(crash):
         return Text(refused[1]).sentence()
-    return _CHECK_LENGTH if _is_huge(diagnosis, crash) else Text()
+    if _is_huge(diagnosis, crash):
+        return _CHECK_LENGTH
+    return {OUT_OF_MEMORY: CAPTURE_THE_NEXT_RUN, DEADLOCK: _READ_THE_STACKS}.get(crash.why, Text())
 
 
 def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -17,6 +17,7 @@ from gomem.analysis.series.goroutine_growth import (
 )
 from gomem.analysis.series.level import Level
 from gomem.capture.moment import goroutines_of
+from gomem.inputs.goroutines.crash import FATAL
 from gomem.inputs.goroutines.parse import finalizer_of
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.units import is_unknown
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.analysis.series.level import Rise
+    from gomem.capture.capture import Capture
     from gomem.capture.moment import Moment
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
@@ -49,6 +51,14 @@ class GoroutineCount:
     def shown(self) -> int:
         """The number of goroutines in the frame."""
         return 0 if self.frame is None else int(self.frame["goroutines"].sum())
+
+
+def has_crashed(capture: Capture) -> bool:
+    """Whether the process ended: the last snapshot's dump begins with a fatal error."""
+    moments = [*capture.by_moment.values()]
+    dumps = moments[-1].artefacts if moments else ()
+    crashes = (file.parsed.crash for file in dumps if file.kind.name == "goroutines")
+    return any(crash is not None and crash.why in FATAL for crash in crashes)
 
 
 def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:

@@ -4,6 +4,7 @@ Printed by    kubectl describe     Reason: OOMKilled, Limits: memory: 90Mi, Rest
               kubectl get pod      api-5d9c  1/2  OOMKilled  2  5m58s
               YAML, JSON           limits: / memory: 90Mi, "limits": {"memory": "90Mi"}
               jsonpath, -o wide    api map[cpu:200m memory:200Mi]
+              kubectl oomd         POD CONTAINER REQUEST LIMIT TERMINATION TIME (a plug-in)
               kubelet              Container api was using 2913044Ki, request is 1Gi, …
 None but the last shows the memory used by the container.
 """
@@ -14,14 +15,14 @@ import re
 
 from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.resemblance import Resemblance
-from gomem.text import Bytes, Quoted, Text, joined, text
+from gomem.text import Bytes, Count, Quoted, Text, joined, text
 
 NAMED = 3  # containers shown
 _REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
 # A kill in a sentence, not in a field of JSON or YAML.
 _SAID_KILLED = re.compile(
     rb"(?P<before>[^.;\n|]{0,60})"
-    rb"(?:\bOOM ?[Kk]illed\b(?![\"`*]{0,3}\s*[:=])|Container killed due to memory usage)"
+    rb"(?:\b(?i:OOM[ -]?killed)\b(?![\"`*]{0,3}\s*[:=])|Container killed due to memory usage)"
 )
 # What stands before a kill that a sentence denies: `is not being`, `no container was`.
 _DENIED = re.compile(
@@ -32,6 +33,10 @@ _DENIED = re.compile(
     rb"{0,2}[ *_`\"']*\Z"
 )
 _ROW = re.compile(rb"^ *(\S{1,253}) +\d+/\d+ +OOM ?Killed +(\d{1,6})\b", re.MULTILINE)
+_OOMD_HEAD = re.compile(rb"POD +CONTAINER +REQUEST +LIMIT +TERMINATION TIME\b")
+_OOMD_ROW = re.compile(
+    rb"^ *\S{1,253} +(\S{1,253}) +(\S{1,20}) +(\S{1,20}) +\d{4}-\d\d-\d\d[ T]\d", re.MULTILINE
+)
 _RESTARTS = re.compile(rb"^[ \t]*+Restart Count:[ \t]+(\d{1,6})[ \t]*$", re.MULTILINE)
 _SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"
 _BLOCK = re.compile(
@@ -71,6 +76,25 @@ def described(head: bytes, _: str) -> Resemblance | None:
     words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
     of = text(", with {}", _bounds_words(bounds)) if bounds else Text()
     return Resemblance(text(words, who, of, _restarts(head)), NO_SIZES, is_evidence=True)
+
+
+def killed_of_oomd(head: bytes, _: str) -> Resemblance | None:
+    """Describe the kills that a plug-in of kubectl lists, with the limits of the containers."""
+    begun = _OOMD_HEAD.search(head)
+    kills = _OOMD_ROW.findall(head, begun.end()) if begun is not None else []
+    if not kills:
+        return None
+    words = "{} killed for want of memory (OOMKilled), by kubectl oomd: {}"
+    alike = list(dict.fromkeys(kills))
+    said = (
+        text(
+            "{} at a limit of {} (request {})",
+            *(Quoted(cell.decode("utf-8", "replace")) for cell in cells),
+        )
+        for cells in ((name, limit, request) for name, request, limit in alike[:NAMED])
+    )
+    count = Count(len(kills), "container")
+    return Resemblance(text(words, count, joined(", ", said)), NO_SIZES, is_evidence=True)
 
 
 def says_killed(head: bytes) -> bool:

@@ -29,7 +29,7 @@ from gomem.inputs.goroutines.crash import (
 )
 from gomem.inputs.goroutines.faults import named_fault
 from gomem.inputs.json_text import is_json, what_json_holds
-from gomem.inputs.kubernetes import described, evicted
+from gomem.inputs.kubernetes import described, evicted, killed_of_oomd
 from gomem.inputs.machine import of_the_machine
 from gomem.inputs.markdown import FENCE
 from gomem.inputs.mem_info import of_the_kernel
@@ -41,6 +41,7 @@ from gomem.inputs.number_series import exported_by_grafana, loop_of_ps
 from gomem.inputs.pprof.printed.heads import heads_of_pprof
 from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
 from gomem.inputs.pressure import pressure_on_memory, sizes_of_vmstat
+from gomem.inputs.process_exporter import memory_of_groups
 from gomem.inputs.processes.cgroups import table_of_cgtop, task_of_nomad
 from gomem.inputs.processes.killed_by import killed_by_a_daemon
 from gomem.inputs.processes.named import killed_on_bsd, shown_of_a_unit, status_of_a_service
@@ -307,12 +308,14 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, named_fault, killed_build, described, evicted,
+    _nothing, _executable, _out_of_memory, named_fault, killed_build, killed_of_oomd,
+    described, evicted,
     of_the_machine, of_the_kernel,
     top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
-    commit_of_windows, processes_of_windows, memory_of_containers, table_of_cgtop, task_of_nomad,
-    killed_by_a_daemon, native_allocations, peak_of_time, pressure_on_memory,
-    sizes_of_vmstat, loop_of_ps, columns_of_ps, gauges_of_memory, exported_by_grafana,
+    commit_of_windows, processes_of_windows, memory_of_containers, memory_of_groups,
+    table_of_cgtop, task_of_nomad, killed_by_a_daemon, native_allocations, peak_of_time,
+    pressure_on_memory, sizes_of_vmstat, loop_of_ps, columns_of_ps, gauges_of_memory,
+    exported_by_grafana,
     _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, shown_of_a_unit, reprinted_maps,
     summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,

@@ -53,6 +53,11 @@ class Source:
         """The name of the whole text, of which this artefact can be a pasted part."""
         return self.name
 
+    @property
+    def whole_text(self) -> bytes:
+        """The content of the whole text, of which this artefact can be a pasted part."""
+        return self.data
+
     def placed(self, damage: Damage) -> Damage:
         """Return damage with its location in the user's file."""
         return damage

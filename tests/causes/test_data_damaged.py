@@ -56,3 +56,28 @@ def test_a_torn_line_of_the_log_is_no_copys_fault():
 
     assert torn.next_step.endswith("let the program log to standard output or to a file.")
     assert "log to standard output" not in cut.next_step
+
+
+def test_lines_that_a_person_left_out_are_a_note():
+    (finding,) = found(("page.txt", ""), what="an excerpt: MemStats without Sys")
+
+    assert Severity.INFO == finding.severity
+    assert finding.title.startswith("An excerpt: lines were left out at 1 place in 1 file")
+    assert "Copy or record" not in finding.next_step
+
+
+@pytest.mark.parametrize("dots", ["...", "[...]", "…", "....", "(snip)", "# ..."])
+def test_dots_stand_for_lines_left_out(dots):
+    assert Damage("a", "line 4", "not a line of smaps", dots).is_excerpt
+
+
+@pytest.mark.parametrize("torn", ["Rss:  ...", "go_memstats_sys_bytes seven", ".", "gc 4 @0.1", ""])
+def test_a_torn_line_is_none(torn):
+    assert not Damage("a", "line 4", "not a line of smaps", torn).is_excerpt
+
+
+def test_a_cut_beside_an_excerpt_is_a_warning():
+    damage = (Damage("a", "line 4", "cut", "..."), Damage("a", "line 9", "ends within a line"))
+    (finding,) = find(case_of((), GoVersion(), damage))
+
+    assert Severity.WARNING == finding.severity

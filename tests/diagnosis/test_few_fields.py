@@ -159,3 +159,37 @@ def test_released_memory_can_be_in_rss_under_any_release_and_no_live_heap_asks_f
     assert "GODEBUG=madvdontneed=0" in str(verdict.headline) + str(verdict.where)
     assert "smaps" in verdict.next_step
     assert "pprof/heap" not in verdict.next_step
+
+
+SWINGING = "sys: 60 MB alloc: {} MB idle: {} MB"
+
+
+def test_swings_are_counted_from_the_first_peak(tmp_path):
+    sizes = (20, 10, 30, 16, 36, 19, 40, 20, 41, 21, 42)
+    said = diagnosed(tmp_path, "\n".join(SWINGING.format(size, 50 - size) for size in sizes))
+
+    words = f"{said.verdict.sentence}"
+    assert "has moved between 10 MiB and 42 MiB" in words
+    assert "What it falls to rises, from 10 MiB to 21 MiB." in words
+
+
+def test_lows_that_do_not_rise_are_not_said_to(tmp_path):
+    sizes = (20, 10, 30, 16, 40, 9, 40, 20, 41, 21, 42)
+    said = diagnosed(tmp_path, "\n".join(SWINGING.format(size, 50 - size) for size in sizes))
+
+    assert "has moved between 9 MiB and 42 MiB" in f"{said.verdict.sentence}"
+    assert "What it falls to" not in f"{said.verdict.sentence}"
+
+
+def test_a_count_that_stays_is_of_all_readings(tmp_path):
+    text = "".join(f"10:5{minute}:04 go routines: 26\n" for minute in range(4))
+
+    assert "It has 26 goroutines in all 4 readings." in diagnosed(tmp_path, text).verdict.sentence
+
+
+def test_a_count_that_returns_is_not_of_all_readings(tmp_path):
+    text = "".join(f"go routines: {count}\n" for count in (26, 25, 26))
+    sentence = diagnosed(tmp_path, text).verdict.sentence
+
+    assert "It has 26 goroutines." in sentence
+    assert "readings" not in sentence

@@ -336,3 +336,20 @@ def test_a_command_that_ends_has_no_http_to_ask():
 
     assert "GODEBUG=gctrace=1" in way_out
     assert "http" not in way_out
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- `phys_footprint` = 3.5GB, **PEAK 8.2GB**\n- RESIDENT = **76MB**, SWAPPED OUT = 3.4GB\n",
+        "* phys_footprint: 3.5GB (peak: 8.2GB)\n* resident: 76MB\n* swapped_out: 3.4GB\n",
+        "The physical footprint is at 3.5GB (peak 8.2GB).\nResident = 76MB, swapped out = 3.4GB\n",
+    ],
+)
+def test_a_footprint_of_macos_in_a_list(said):
+    seen = looks_like(said.encode(), "issue.md")
+
+    assert "a physical footprint of 3.5GB, at most 8.2GB" in seen.what
+    assert "(76MB resident, 3.4GB compressed or swapped out)" in seen.what
+    assert "FreeOSMemory" in str(seen.way_out)
+    assert "gomem capture" not in str(seen.way_out)

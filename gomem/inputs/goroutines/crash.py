@@ -23,11 +23,13 @@ import re
 from dataclasses import dataclass, replace
 
 from gomem.inputs.goroutines.faults import fault_of, place_words
+from gomem.inputs.goroutines.pages_asked import asked_by_frames
 from gomem.inputs.pprof.calls.names import of_the_runtime
 from gomem.text import Bytes, Count, Text, text
 
 OUT_OF_MEMORY, DEADLOCK, STACK_OVERFLOW = "out of memory", "deadlock", "stack overflow"
 NO_THREAD = "no thread"
+FATAL = frozenset({OUT_OF_MEMORY, DEADLOCK, STACK_OVERFLOW, NO_THREAD})  # end the process
 ALLOCATING = "allocating"  # a large object; the lines that say why it crashed are cut off
 _OUT_OF_MEMORY = re.compile(
     rb"^[\s`$#>]{0,8}(?:(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory"
@@ -115,6 +117,8 @@ class Crash:
     errno: int = 0  # why it got none
     is_out_of_addresses: bool = False  # whether a 32-bit program got none of its last addresses
     is_32_bit: bool | None = None  # by the addresses or architecture in the text; None if unknown
+    heap_bytes: int | None = None  # how far the heap reached by then, by its addresses
+    is_small: bool = False  # whether it asked for no more than small objects need
 
     @property
     def fills_32_bits(self) -> bool:
@@ -174,16 +178,24 @@ def _out_of_memory(text: bytes, found: re.Match[bytes]) -> Crash:
 
 def _of_memory(text: bytes) -> Crash:
     """Return an out-of-memory crash with the requested size."""
+    frames = asked_by_frames(text)
+    crash = replace(
+        Crash(OUT_OF_MEMORY),
+        heap_bytes=frames.heap_bytes,
+        is_32_bit=True if frames.is_32_bit else None,
+    )
     asked = _ASKED.search(text)
     if asked is None and (committed := _COMMITTED.search(text)):
-        return Crash(OUT_OF_MEMORY, int(committed[1], 16))
+        return replace(crash, asked_bytes=int(committed[1], 16))
     if asked is None:
-        return Crash(OUT_OF_MEMORY)
+        is_object = frames.is_one_object
+        crash = replace(crash, asked_bytes=frames.size_bytes, is_small=frames.is_small)
+        return replace(crash, is_one_object=is_object, callers=_callers(text) if is_object else ())
     decimal, in_use, by_windows, *hexadecimal = asked.groups()
     if size := by_windows:
-        return Crash(OUT_OF_MEMORY, int(size))
+        return replace(crash, asked_bytes=int(size))
     size = int(decimal) if decimal else int(next(filter(None, hexadecimal)), 16)
-    crash = Crash(OUT_OF_MEMORY, size, is_one_object=True, callers=_callers(text))
+    crash = replace(crash, asked_bytes=size, is_one_object=True, callers=_callers(text))
     if not in_use:
         return crash
     return replace(crash, in_use_bytes=int(in_use), is_32_bit=_is_of_32_bits(text))
@@ -213,16 +225,26 @@ def _callers(text: bytes) -> tuple[str, ...]:
 
 
 def asked_words(crash: Crash) -> Text:
-    """Say what a program asked for, and where; empty if the size is unknown."""
-    if crash.asked_bytes is None:
-        return Text()
-    size = Bytes(crash.asked_bytes)
-    asked = text("asking for one object of {}" if crash.is_one_object else "asking for {}", size)
+    """Say what a program asked for, where, and how large its heap was; empty if unknown."""
+    asked = text("asking for {}", _size_words(crash))
+    if crash.asked_bytes is None and not crash.is_small:
+        asked = Text()
     if crash.callers:
         asked = text("{} in {}", asked, place_words(crash.callers))
     if crash.in_use_bytes is not None:
-        asked = text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
+        return text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
+    if crash.heap_bytes is not None:
+        reached = text("with a heap of {} (by its addresses)", Bytes(crash.heap_bytes))
+        return text("{} {}", asked, reached) if asked else reached
     return asked
+
+
+def _size_words(crash: Crash) -> Text:
+    """Say how much a program asked for."""
+    if crash.asked_bytes is None:
+        return Text("room for small objects")
+    words = "only {}" if crash.is_small else "{}"
+    return text("one object of {}" if crash.is_one_object else words, Bytes(crash.asked_bytes))
 
 
 _FIND_THREAD_LIMIT = (
@@ -234,6 +256,9 @@ _FIND_LIMIT = (
     "look for the limit: ulimit -v, the cgroup's memory.max (version 1: memory.limit_in_bytes), a "
     "seccomp profile; or the build is for another processor (go version -m PROGRAM names its "
     "GOARCH and GOARM)"
+)
+_OF_32_BITS = Text(
+    "it is a 32-bit program, which has addresses for 2 to 4 GiB at most, whatever the machine has"
 )
 _BUILD_FOR_64_BITS = (
     "build it for 64 bits (GOARCH=amd64 or arm64); go version -m PROGRAM names its GOARCH"
@@ -251,7 +276,11 @@ def refused_words(crash: Crash) -> tuple[Text, str] | None:
     if crash.is_at_start:
         return _AT_START, _FIND_LIMIT
     full = _address_space_words(crash)
-    return (full, _BUILD_FOR_64_BITS) if full else None
+    if full:
+        return full, _BUILD_FOR_64_BITS
+    if crash.is_32_bit and crash.in_use_bytes is None and not crash.is_one_object:
+        return _OF_32_BITS, _BUILD_FOR_64_BITS
+    return None
 
 
 def _address_space_words(crash: Crash) -> Text:

@@ -19,6 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from gomem.errors import Damage, FormatError
+from gomem.inputs.goroutines.abridged import with_numbers
 from gomem.inputs.goroutines.leak_tests import with_headers
 from gomem.inputs.goroutines.parse import (
     Dumped,
@@ -65,14 +66,14 @@ class _Listed:
 
 def looks_like_dump(data: bytes) -> bool:
     """Whether a text begins with goroutines, in the format of the runtime or of Delve."""
-    return looks_like_goroutines(with_headers(data[: 1 << 16])) or _is_of_delve(data)
+    return looks_like_goroutines(with_numbers(with_headers(data[: 1 << 16]))) or _is_of_delve(data)
 
 
 def parse_dump(data: bytes, *, source: str) -> tuple[Dumped, list[Damage]]:
     """Count the goroutines of either format; see `parse_goroutines`."""
     if _is_of_delve(data):
         return _parse_list(data, source=source)
-    return parse_goroutines(with_headers(data), source=source)
+    return parse_goroutines(with_numbers(with_headers(data)), source=source)
 
 
 def _is_of_delve(data: bytes) -> bool:

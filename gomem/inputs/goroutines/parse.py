@@ -36,6 +36,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.goroutines.joined import MAX_JOINED, each_on_its_own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,7 +217,7 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Dumped, list[Damage]]
     """
     dump = _Dump(source)
     lines = data.split(b"\n")
-    for number, line in enumerate(lines, start=1):
+    for number, line in each_on_its_own(lines) if len(data) < MAX_JOINED else enumerate(lines, 1):
         if line[:1] == b"\t" and _PLACE.fullmatch(line, 1):  # half of the lines of most dumps
             if dump.current is not None:
                 (dump.current.ancestors or dump.current).is_at(line[1:])

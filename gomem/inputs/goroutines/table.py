@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.inputs.goroutines.abridged import completed, with_numbers
 from gomem.inputs.goroutines.crash import crash_of
 from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
 from gomem.inputs.goroutines.leak_tests import test_that_lists
@@ -105,6 +106,9 @@ def read_goroutines(source: Source) -> Goroutines:
     Raises FormatError if there is no goroutine.
     """
     found, damaged, plain = read_plain(source, looks_like_dump, parse_dump)
+    found, damaged, is_its_own = completed(
+        found, damaged, plain=plain.data, whole=source.whole_text
+    )
     head = plain.data[:HEAD_BYTES]
     return Goroutines(
         goroutines_table(found.goroutines),
@@ -113,6 +117,6 @@ def read_goroutines(source: Source) -> Goroutines:
         highest=highest_number(plain.data),
         leak_test=test_that_lists(source.data[:HEAD_BYTES]),
         go_version=release_in_path(decoded(head)),
-        headless=headless_stack(head),
+        headless=() if is_its_own else headless_stack(with_numbers(head)),
         damaged=damaged,
     )

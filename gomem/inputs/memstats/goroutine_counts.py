@@ -1,4 +1,4 @@
-"""Goroutine counts in a text: `NumGoroutine: 12`, `goroutines=12`, the page /debug/pprof/.
+"""Goroutine counts in a text: `NumGoroutine: 12`, `go routines: 12`, the page /debug/pprof/.
 
 That page of net/http/pprof, as text or HTML, has a row for each profile: its count, then its name.
 Only the count of goroutines is useful by itself.
@@ -15,8 +15,8 @@ from gomem.inputs.unwrap import PlainText, plain_characters, plain_texts
 HEAD_BYTES = 1 << 20
 MIN_COUNTS = 3  # counts that a program prints over time; fewer can be from prose
 GOROUTINES = re.compile(
-    rb"(?<![A-Za-z0-9])(?:(?:num(?:ber)?[ _-]?(?:of[ _-])?goroutines?"
-    rb"|goroutines?(?:[ _-]?(?:num|number|count))?)"
+    rb"(?<![A-Za-z0-9])(?:(?:num(?:ber)?[ _-]?(?:of[ _-])?go[ _-]?routines?"
+    rb"|go[ _-]?routines?(?:[ _-]?(?:num|number|count))?)"
     rb"[\"'`*]*[ \t]*(?:=>|->|[=:]{1,2})[ \t]*[\"'`*]*"
     rb"|num[ _-]?goroutines?[ \t]+(?=\d+[ \t]*(?:\n|\Z)))(\d{1,9})(?![\w.%])",
     re.IGNORECASE,
@@ -30,7 +30,7 @@ MIN_INDEXED = 3  # rows of the page
 
 def goroutine_counts(data: bytes) -> list[tuple[int, int]]:
     """Return line number and count of each goroutine count in a text."""
-    if b"oroutine" not in data:
+    if b"outine" not in data:
         return []
     if of_page := _on_page(data):
         return of_page

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gomem.errors import Damage, FormatError, excerpt
+from gomem.errors import EXCERPT, Damage, FormatError, excerpt
 from gomem.inputs.memstats.parse import NO_GOAL_FROM
 from gomem.inputs.metrics.names import MARKS, RUNTIME_PREFIX, Meaning, meaning_of
 from gomem.inputs.metrics.parse import NO_LIMIT, Metrics, looks_like_readings
@@ -384,5 +384,6 @@ def _lacks(page: Page, source: str) -> Damage | None:
     missing = sorted(TOGETHER - there - of_one_number)
     if not missing or not there - GO_METRICS_FIELDS:
         return None
-    what = f"MemStats without {', '.join(missing)}: the page is cut, or lines were taken out"
+    names = ", ".join(missing)
+    what = f"{EXCERPT}MemStats without {names}: the page is cut, or lines were taken out"
     return Damage(source, "", what)

@@ -192,7 +192,8 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
         elif form is not None and not (rows and (_is_beside(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-    return ProcessTable(with_whole_name(rows)), damage
+    rows_alone = [fault for fault in damage if not fault.is_excerpt]  # each row counts for itself
+    return ProcessTable(with_whole_name(rows)), rows_alone
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None, str]]:

@@ -2,7 +2,8 @@
 
 maps          `c000000000 - c001725000  size= 23700 … rw-p`, rows of /proc/PID/maps reformatted by a
               script, with spaces around the dash
-vmmap         `Physical footprint:  369.0M`, on macOS; heap and sample print it, too
+vmmap         `Physical footprint:  369.0M`, on macOS; heap and sample print it, too.
+              People write `phys_footprint` = 5.5G in a list, with RESIDENT and SWAPPED OUT
 WinDbg        `!address -summary`, by kind: `<unknown>  82  0`28cd5000 ( 652.832 MB)  88.54%`
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 
 from gomem.inputs.resemblance import TAKE_HEAP_PROFILE, Resemblance
-from gomem.text import Bytes, Count, Quoted, joined, text
+from gomem.text import Bytes, Count, Quoted, Text, joined, text
 from gomem.units import ADDRESS_SPACE_BYTES
 
 MIN_ROWS = 3
@@ -28,9 +29,22 @@ _FOOTPRINT = re.compile(
     rb"(?:Physical footprint \(peak\): {1,20}(\d[\d.]{0,10}[KMGT]?))?",
     re.MULTILINE,
 )
+_SIZE = rb"(\d[\d.]{0,10} ?[KMGT]i?B?)\b"
+_SAID = re.compile(  # in a list or a sentence
+    rb"\b(?:phys_footprint|physical footprint)\b[`*_\"' ]{0,6}(?:[:=]|is|of|(?:sits |is )?at)"
+    rb"[`*_\"' ]{0,6}" + _SIZE + rb"(?:[^\n\d]{0,20}\bpeak\b[`*_:=\"' ]{1,6}" + _SIZE + rb")?",
+    re.IGNORECASE,
+)
+_OF_IT = re.compile(
+    rb"\b(RESIDENT|SWAPPED[ _]OUT)\b[^\n=:\d]{0,20}[:=][^\n\d]{0,12}" + _SIZE, re.IGNORECASE
+)
 _ASK_MACOS = (
     "it is dirty and compressed memory, no RSS; of a Go program a heap profile says more: "
     f"{TAKE_HEAP_PROFILE}"
+)
+_ASK_IDLE = (
+    "what is swapped out is memory that nothing touches, such as idle heap that Go has not "
+    "returned: HeapIdle less HeapReleased in MemStats, which debug.FreeOSMemory() returns"
 )
 _SUMMARY = re.compile(rb"^--- Usage Summary -[^\n]{0,120}$", re.MULTILINE)
 _KIND = re.compile(
@@ -60,13 +74,26 @@ def reprinted_maps(head: bytes, _: str) -> Resemblance | None:
 
 def footprint_of_macos(head: bytes, _: str) -> Resemblance | None:
     """Describe a process's memory as printed by macOS' vmmap, heap and sample."""
-    found = _FOOTPRINT.search(head)
+    printed, said = _FOOTPRINT.search(head), _SAID.search(head)
+    found = printed or said
     if found is None:
         return None
     size, peak = (Quoted((part or b"").decode("ascii")) for part in found.groups())
     most = text(", at most {}", peak) if found[2] else ""
-    what = text("what a tool of macOS says of a process: a physical footprint of {}{}", size, most)
-    return Resemblance(what, _ASK_MACOS, is_evidence=True)
+    words = "what a tool of macOS says of a process: a physical footprint of {}{}{}"
+    sizes = [] if printed else [*reversed(_OF_IT.findall(head))]  # the first of each counts
+    parts = {name.lower()[:1]: size for name, size in sizes}
+    what = text(words, size, most, _parts_words(parts))
+    way_out = f"{_ASK_MACOS}; {_ASK_IDLE}" if b"s" in parts else _ASK_MACOS
+    return Resemblance(what, way_out, is_evidence=True)
+
+
+def _parts_words(parts: dict[bytes, bytes]) -> Text:
+    """Say how much is resident, and how much is swapped out, of the sizes by first letter."""
+    words = {b"r": "{} resident", b"s": "{} compressed or swapped out"}
+    known = [(words[key], parts[key]) for key in words if key in parts]
+    said = joined(", ", (text(word, Quoted(size.decode("ascii"))) for word, size in known))
+    return text(" ({})", said) if said else Text()
 
 
 def summary_of_windbg(head: bytes, _: str) -> Resemblance | None:

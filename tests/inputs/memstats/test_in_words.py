@@ -476,3 +476,12 @@ def test_a_column_of_goroutines_is_read(text, count):
     dumps, _ = parse_in_words(text.encode(), source="a")
 
     assert [count] == [dump.goroutines for dump in dumps]
+
+
+@pytest.mark.parametrize("name", ["go routines", "go-routines", "Go Routines", "num go routines"])
+def test_goroutines_are_counted_in_two_words(tmp_path, name):
+    text = "".join(f"{name}: {number}\n" for number in (3, 4, 12))
+    (tmp_path / "out.txt").write_text(text)
+    diagnosis = diagnose(tmp_path / "out.txt")
+
+    assert [3, 4, 12] == [count.goroutines for count in diagnosis.facts.goroutine_counts]

@@ -628,3 +628,13 @@ def test_a_cut_row_is_compared_with_what_is_there():
     (damage,) = parse_processes(rows, source="f")[1]
     assert "rows above" in damage.what
     assert "header" not in damage.what
+
+
+@pytest.mark.parametrize("dots", ["...", "[...]", "…"])
+def test_dots_between_rows_are_no_damage(dots):
+    row = "api-x2k9l      12m          420Mi"
+    table = f"NAME     CPU(cores)   MEMORY(bytes)\n{dots}\n{row}\n{dots}\n"
+    read = read_processes(table.encode())
+
+    assert ["api-x2k9l"] == [*read.processes["name"]]
+    assert () == read.damaged
