@@ -196,9 +196,10 @@ class _Question:
 
 
 def _read(path: Path) -> Profile:
+    from gomem.capture.parts import part_named
     from gomem.inputs.pprof.read import read_pprof
 
-    profile = read_pprof(path)
+    profile = read_pprof(part_named(path) or path)
     tell_damage(profile.damaged)
     return profile
 

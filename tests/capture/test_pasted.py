@@ -112,8 +112,7 @@ def test_a_recording_stays_one(name):
 
 
 def test_a_document_in_a_folder_is_no_ticket(tmp_path):
-    for name in ("fenced.md", "session.txt"):
-        (tmp_path / f"README-{name}").write_bytes((SEVERAL / name).read_bytes())
+    (tmp_path / "README.md").write_bytes((SEVERAL / "fenced.md").read_bytes())
 
     assert all(":" not in file.source.name for file in load(tmp_path).files)
 
