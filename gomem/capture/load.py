@@ -16,7 +16,7 @@ from gomem.capture.loops import LoopPart
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.other_processes import PROCESSES, of_listed_process
-from gomem.capture.parts import parts_of
+from gomem.capture.parts import only_ticket, parts_of
 from gomem.capture.place import DURING, place, place_of_word
 from gomem.capture.prose import Prose
 from gomem.capture.release import release_of
@@ -159,13 +159,17 @@ def _open_all(
     for listing in listings:
         gathering.damage += listing.damage
     sources: list[Source] = []
+    opened: list[tuple[Entry, Source]] = []
     named = {Path(path) for path in paths}
     for number, entry in enumerate(entries, start=1):
         if progress is not None:
             progress(entry.name, number, len(entries))
-        source = _open(entry)
-        # A text named by the user is treated as a ticket; in a folder it is an unrelated document.
-        is_ticket = entry.path in named
+        opened.append((entry, _open(entry)))
+    # A text named by the user is treated as a ticket; in a folder it is an unrelated document,
+    # unless nothing else there is evidence.
+    ticket = only_ticket([source for entry, source in opened if entry.path not in named])
+    for entry, source in opened:
+        is_ticket = entry.path in named or source is ticket
         if is_ticket:
             gathering.prose.add(source)
         sources += parts_of(source, is_ticket=is_ticket) or [source]
