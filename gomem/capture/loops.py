@@ -22,6 +22,7 @@ from gomem.inputs.looks_like import looks_like
 from gomem.inputs.processes.dates import time_of, time_of_day
 from gomem.inputs.processes.parse import is_head_of_table
 from gomem.inputs.separators import is_rule, is_separator, time_in
+from gomem.inputs.text_lines import LineNumbers
 from gomem.inputs.unwrap import PROMPT
 from gomem.sources.artefact import Source, SourcePart
 
@@ -43,15 +44,26 @@ DUMPS = frozenset({"heap_text", "count_text", "goroutines"})
 COPIES = frozenset({"smaps", "pmap", "maps", "metrics", "memstats"})
 TABLE = "processes"  # whose reader has a loop's readings, but no other file between them
 MIN_FILES = 2
-_HEAD = re.compile(
+# Why a file can begin or end at a line: what the groups of _CANDIDATE are called.
+END, HEAD, STACK, STATUS, HEADER, AGAIN = "end", "head", "stack", "status", "header", "again"
+_HEAD = (
     rb"[ \t]*(?:heap profile: *\d+: *-?\d+ *\["
     rb"|(?:goroutine(?:leak)?|threadcreate) profile: total \d)"
 )
-_STACK = re.compile(rb"goroutine \d+ (?:\S+ )*\[[a-z]")  # the first line of a dump of stacks
-_DUMP = re.compile(rb"^(?:" + _HEAD.pattern + rb"|" + _STACK.pattern + rb")", re.MULTILINE)
+_STACK = rb"goroutine \d+ (?:\S+ )*\[[a-z]"  # the first line of a dump of stacks
+_DUMP = re.compile(rb"^(?:" + _HEAD + rb"|" + _STACK + rb")", re.MULTILINE)
+# A line of status has a tab after its colon; smaps has blanks. Each pattern begins with a byte that
+# is searched for fast, as these are sought in dumps of many MiB.
+_CANDIDATE = re.compile(
+    rb"\n(?:(?P<head>" + _HEAD + rb")|(?P<stack>" + _STACK + rb")|(?P<status>\w+:\t)"
+    rb"|(?P<end>[=*<>~`_+\[-]|#(?!\t)"
+    rb"|[ \t]*(?:\d{4}-\d\d-\d\d[T ])?(?:\d\d?:\d\d:\d\d|1\d{9}\b)"
+    rb"[-+.,:\dZAPM =#*<>\]~_]*\r?(?=\n|\Z)"
+    rb"|[ \t]*[A-Z][a-z]{2},? +[A-Z0-9][a-z0-9]{0,2} [^\n]{0,50}(?=\n|\Z)|[ \t]+<))"
+)
+_OF_PROMPT = re.compile(rb"[$#%>\xaf](?=[ \r\n]|\Z)")
+_OF_HEADER = re.compile(rb"RS[SZ]\b|RES\b|MEM USAGE|MEMORY\(bytes\)|INODES")
 _NUMBERS = re.compile(rb"[0-9a-f]*[0-9][0-9a-f]*")
-# A line of status has a tab after its colon; smaps has blanks.
-_STATUS_LINE = re.compile(rb"\w+:\t")
 
 
 @dataclass(frozen=True)
@@ -93,8 +105,8 @@ def loop_parts(source: Source) -> list[Source]:
     if kind is not None and kind.name not in BARE | DUMPS | COPIES | {TABLE}:
         return []
     lines = source.data.split(b"\n")
-    pieces = list(islice(_pieces(lines, source.name), MAX_READINGS + 1))
-    if len(pieces) > MAX_READINGS:
+    pieces = list(islice(_pieces(source.data, lines, source.name), MAX_READINGS + 1))
+    if not MIN_FILES <= len(pieces) <= MAX_READINGS:
         return []
     kinds = [_kind_of(piece, source.name) for piece in pieces]
     first = next(filter(bytes.strip, lines), b"")
@@ -167,40 +179,69 @@ def _again(lines: Sequence[bytes], first: bytes) -> set[int]:
     }
 
 
-def _pieces(lines: Sequence[bytes], name: str) -> Iterator[_Piece]:
+def _pieces(data: bytes, lines: Sequence[bytes], name: str) -> Iterator[_Piece]:
     """The files of a text, with the time above each."""
-    again = _beginnings(lines, name)
     begin, at, is_dump, is_stacks = 0, b"", False, False
-    for number, line in enumerate([*lines, b""]):
-        is_end = number == len(lines) or _ends_a_file(line) or (is_dump and is_rule(line))
-        is_head = not is_end and (
-            number in again
-            or _HEAD.match(line) is not None
-            or (is_dump and not is_stacks and _STACK.match(line) is not None)
-            or (is_dump and is_head_of_table(line))
-            or (number > begin and _is_of_status(line) != _is_of_status(lines[number - 1]))
+    for number, why in _candidates(data, lines, name):
+        line = lines[number] if number < len(lines) else b""
+        is_end = why == END and (
+            number == len(lines) or _ends_a_file(line) or (is_dump and is_rule(line))
+        )
+        is_head = (
+            why in {AGAIN, HEAD}
+            or (why == STACK and is_dump and not is_stacks)
+            or (why == HEADER and is_dump and is_head_of_table(line))
+            or (why == STATUS and number > begin)
         )
         if is_end or is_head:
-            data = b"\n".join(lines[begin:number]).strip(b"\r\n\t ")
-            if data:
-                blank = next(place for place in range(begin, number) if lines[place].strip())
-                yield _Piece(blank, data + b"\n", at)
+            filled = [place for place in range(begin, number) if lines[place].strip()][:1]
+            if filled:
+                text = b"\n".join(lines[filled[0] : number]).strip(b"\r\n\t ")
+                yield _Piece(filled[0], text + b"\n", at)
             begin, is_dump, is_stacks = number + is_end, False, False
             at = (time_in(line) or at) if is_end else at
-        if not is_end and not is_dump:
-            is_stacks = _STACK.match(line) is not None
-            is_dump = is_stacks or _HEAD.match(line) is not None
+        if why in {HEAD, STACK} and not is_dump:
+            is_dump, is_stacks = True, why == STACK
+
+
+def _candidates(data: bytes, lines: Sequence[bytes], name: str) -> list[tuple[int, str]]:
+    """The lines at which a file can begin or end, and why: found at once, as a dump is long."""
+    found = dict.fromkeys(_beginnings(lines, name), AGAIN)
+    text = b"\n" + data
+    last = -1  # the last line of status
+    for number, match in _with_lines(_CANDIDATE, text):
+        why = str(match.lastgroup)
+        if last >= 0 and number > last + 1:
+            found.setdefault(last + 1, STATUS)  # the first line below status
+        if why == STATUS and 0 <= last == number - 1:
+            last = number
+            continue
+        last = number if why == STATUS else -1
+        found.setdefault(number, why)
+    if last >= 0:
+        found.setdefault(last + 1, STATUS)
+    for pattern, why in ((_OF_PROMPT, END), (_OF_HEADER, HEADER)):
+        for number, _ in _with_lines(pattern, text):
+            found.setdefault(number - 1, why)
+    return [*sorted(found.items()), (len(lines), END)]
+
+
+def _with_lines(pattern: re.Pattern[bytes], text: bytes) -> Iterator[tuple[int, re.Match[bytes]]]:
+    """Matches, each with the number of newlines before it."""
+    numbers = LineNumbers(text)
+    return ((numbers.at(match.start()) - 1, match) for match in pattern.finditer(text))
 
 
 def _beginnings(lines: Sequence[bytes], name: str) -> set[int]:
     """The lines at which a file begins that has no head, and comes again."""
     places = (place for place, line in enumerate(lines) if line.strip())
     start = next((place for place in places if not _ends_a_file(lines[place])), len(lines))
-    again = _again(lines, lines[start]) if start < len(lines) else set()
+    head = lines[start : start + HEAD_LINES]
+    again = sorted(_again(head, head[0])) if head else []
     if len(again) < MIN_FILES:
         return set()
-    kind = kind_of(b"\n".join(lines[start : sorted(again)[1]]) + b"\n", name)
-    return again if kind is not None and kind.name in BARE else set()
+    kind = kind_of(b"\n".join(head[: again[1]]) + b"\n", name)
+    return _again(lines, head[0]) if kind is not None and kind.name in BARE else set()
 
 
 def _ends_a_file(line: bytes) -> bool:
@@ -209,7 +250,3 @@ def _ends_a_file(line: bytes) -> bool:
         return bool(line) and bool(time_in(line))
     is_prompt = not line.startswith(b"#") and PROMPT.fullmatch(line) is not None
     return is_separator(line) or is_prompt or bool(time_in(line)) or is_mark(line)
-
-
-def _is_of_status(line: bytes) -> bool:
-    return _STATUS_LINE.match(line) is not None

@@ -196,10 +196,14 @@ class _Question:
 
 
 def _read(path: Path) -> Profile:
-    from gomem.capture.parts import part_named
     from gomem.inputs.pprof.read import read_pprof
 
-    profile = read_pprof(part_named(path) or path)
+    part = None
+    if ":" in path.name and not path.exists():
+        from gomem.capture.parts import part_named
+
+        part = part_named(path)
+    profile = read_pprof(part or path)
     tell_damage(profile.damaged)
     return profile
 

@@ -110,6 +110,17 @@ def test_files_without_a_head_are_told_apart_by_what_stands_between(path, tmp_pa
     assert 3 == len(gomem.load(written(tmp_path, text)))
 
 
+def test_a_file_below_status_begins_where_status_ends(tmp_path):
+    rollup = "00400000-7ffc12d27000 ---p 00000000 00:00 0 [rollup]\nRss:  9 kB\nPss:  9 kB\n"
+    text = "".join(
+        f"Fri Nov 27 07:5{n}:27 UTC 2026\n{STATUS.format(9, 9)}{rollup}" for n in range(2)
+    )
+
+    capture = gomem.load(written(tmp_path, text))
+
+    assert ["status", "smaps_rollup"] * 2 == [file.kind.name for file in capture.files]
+
+
 def test_what_no_parser_reads_is_named_once(tmp_path):
     text = "".join(
         f"Fri Nov 27 07:5{n}:27 UTC 2026\n{STACKS.format(n)}--- queue\nqueue is {n}\n"
