@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from gomem.capture.capture import Capture
 from gomem.capture.clock import time_of
 from gomem.capture.cut_mappings import cut_mappings
-from gomem.capture.loops import loop_parts
+from gomem.capture.loops import LoopPart
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.other_processes import PROCESSES, of_listed_process
-from gomem.capture.pasted import pasted_parts
+from gomem.capture.parts import only_ticket, parts_of
 from gomem.capture.place import DURING, place, place_of_word
 from gomem.capture.prose import Prose
 from gomem.capture.release import release_of
@@ -159,17 +159,20 @@ def _open_all(
     for listing in listings:
         gathering.damage += listing.damage
     sources: list[Source] = []
+    opened: list[tuple[Entry, Source]] = []
     named = {Path(path) for path in paths}
     for number, entry in enumerate(entries, start=1):
         if progress is not None:
             progress(entry.name, number, len(entries))
-        source = _open(entry)
-        # A text named by the user is treated as a ticket; in a folder it is an unrelated document.
-        parts = []
-        if entry.path in named:
-            parts = pasted_parts(source)
+        opened.append((entry, _open(entry)))
+    # A text named by the user is treated as a ticket; in a folder it is an unrelated document,
+    # unless nothing else there is evidence.
+    ticket = only_ticket([source for entry, source in opened if entry.path not in named])
+    for entry, source in opened:
+        is_ticket = entry.path in named or source is ticket
+        if is_ticket:
             gathering.prose.add(source)
-        sources += parts or loop_parts(source) or [source]
+        sources += parts_of(source, is_ticket=is_ticket) or [source]
     return sources
 
 
@@ -268,7 +271,8 @@ def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
 
 def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
     """Keep the readings of the last process in a text; return the others as runs."""
-    if len({artefact.source.text_name for artefact in artefacts}) != 1:
+    are_readings = any(isinstance(artefact.source, LoopPart) for artefact in artefacts)
+    if are_readings or len({artefact.source.text_name for artefact in artefacts}) != 1:
         return _with_last_listing(artefacts)
     several = [file for file in artefacts if file.kind.name in SERIES and has_several(file)]
     if len(several) == 1:  # the last dump counts, with the other files

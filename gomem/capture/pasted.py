@@ -65,7 +65,7 @@ _NAMED = re.compile(NAMED)
 _COMMAND = re.compile(
     rb"[$#%>] *(?:(?:sudo|time|watch)\b[^\n]{0,80}? )?(?:cat|curl|wget|go|kubectl|oc|docker|podman"
     rb"|ps|top|htop|pmap|free|head|tail|grep|less|journalctl|dmesg|gops|systemctl|systemd-cgtop"
-    rb"|ps_mem|smem|numastat|crictl|nomad|vmmap|procstat)\b"
+    rb"|ps_mem|smem|numastat|crictl|nomad|vmmap|procstat|date|df|du|uptime|wc|ls)\b"
 )
 _ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|alloc)_")
 _HEADING = re.compile(
@@ -112,11 +112,6 @@ class PastedPart(SourcePart):
     def whole_text(self) -> bytes:
         """The content of the whole text."""
         return self.around
-
-    @property
-    def text_name(self) -> str:
-        """The name of the whole text."""
-        return self.name.removesuffix(f":{self.first_line}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +166,7 @@ def sizes_in_sentences(source: Source) -> tuple[str, ...]:
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data):
         return ()
     lines = _unquoted(plain_characters(data).split(b"\n"))
-    written = (lines[place] for place in sorted(_prose(lines)))
+    written = (lines[place] for place in sorted(prose_in(lines)))
     found = (_SIZE.findall(without_limits(line)) for line in written if _MEMORY_WORDS.search(line))
     sizes = [size.decode() for sizes in found for size in sizes]
     summed = (SCRIPTED.fullmatch(line.strip()) for line in lines)
@@ -266,11 +261,11 @@ def _unquoted(lines: list[bytes]) -> list[bytes]:
 def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
     """The text between marks, and outside of fences between prose."""
     start, is_fenced, is_marked = 0, False, False
-    prose, sessions = _prose(lines), _sessions(lines)
+    prose, sessions = prose_in(lines), _sessions(lines)
     for place, line in enumerate([*lines, LAST]):
         is_fence = FENCE.fullmatch(line) is not None
-        is_mark = is_fence or ((place in sessions or not is_fenced) and _is_mark(line))
-        if not is_mark and (is_fenced or place not in prose):
+        ends = is_fence or ((place in sessions or not is_fenced) and is_mark(line))
+        if not ends and (is_fenced or place not in prose):
             continue
         if any(text.strip() for text in lines[start:place]):
             yield _Stretch(start, place, is_fenced or is_marked)
@@ -278,7 +273,7 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
         asks = (asks_for_a_number, asks_for_columns)
         says_what = _ASKS_PPROF.search(line) is not None or any(ask(line) for ask in asks)
         start = place if says_what else place + 1
-        is_marked = is_mark and not is_fence
+        is_marked = ends and not is_fence
         is_fenced ^= is_fence
 
 
@@ -290,19 +285,19 @@ def _sessions(lines: Sequence[bytes]) -> set[int]:
         if FENCE.fullmatch(line):
             found.update(inside[: len(inside) * (len(inside) > 1)])
             inside = []
-        elif _is_mark(line):
+        elif is_mark(line):
             inside.append(place)
     return found
 
 
-def _is_mark(line: bytes) -> bool:
+def is_mark(line: bytes) -> bool:
     """Whether a line separates two artefacts: a name, a tag, a prompt with a command."""
     if any(form.fullmatch(line) for form in (FENCE, _NAMED, TAG)):
         return True
     return PROMPT.fullmatch(line) is not None and _COMMAND.search(line) is not None
 
 
-def _prose(lines: Sequence[bytes]) -> set[int]:
+def prose_in(lines: Sequence[bytes]) -> set[int]:
     """The lines that a person wrote: groups of prose next to a blank line or a mark."""
     # A program's own sentence, or a row of flags that resembles one, has similar lines around it.
     found: set[int] = set()
@@ -312,7 +307,7 @@ def _prose(lines: Sequence[bytes]) -> set[int]:
     for is_prose, group in groupby(kept, _is_prose):
         size = len(list(group))
         beside = (*lines[max(place - 1, 0) : place], *lines[place + size : place + size + 1])
-        is_apart = len(beside) < 2 or any(not line.strip() or _is_mark(line) for line in beside)
+        is_apart = len(beside) < 2 or any(not line.strip() or is_mark(line) for line in beside)
         if is_prose and is_apart:
             found.update(range(place, place + size))
         place += size

@@ -198,7 +198,12 @@ class _Question:
 def _read(path: Path) -> Profile:
     from gomem.inputs.pprof.read import read_pprof
 
-    profile = read_pprof(path)
+    part = None
+    if ":" in path.name and not path.exists():
+        from gomem.capture.parts import part_named
+
+        part = part_named(path)
+    profile = read_pprof(part or path)
     tell_damage(profile.damaged)
     return profile
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.errors import excerpt
 from gomem.inputs.cadvisor import memory_of_containers
+from gomem.inputs.disk_free import tmpfs_of_df
 from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.by_state import counts_by_state
 from gomem.inputs.goroutines.crash import (
@@ -314,7 +315,7 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
     commit_of_windows, processes_of_windows, memory_of_containers, memory_of_groups,
     table_of_cgtop, task_of_nomad, killed_by_a_daemon, native_allocations, peak_of_time,
-    pressure_on_memory, sizes_of_vmstat, loop_of_ps, columns_of_ps, gauges_of_memory,
+    pressure_on_memory, sizes_of_vmstat, tmpfs_of_df, loop_of_ps, columns_of_ps, gauges_of_memory,
     exported_by_grafana,
     _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, shown_of_a_unit, reprinted_maps,

@@ -74,6 +74,11 @@ class SourcePart(Source):
 
     first_line: int = 1  # its first line in the text
 
+    @property
+    def text_name(self) -> str:
+        """The name of the whole text."""
+        return self.name.removesuffix(f":{self.first_line}")
+
     def placed(self, damage: Damage) -> Damage:
         """Return damage of the part with its location in the text."""
         word, _, number = damage.where.partition(" ")

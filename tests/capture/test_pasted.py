@@ -112,8 +112,35 @@ def test_a_recording_stays_one(name):
 
 
 def test_a_document_in_a_folder_is_no_ticket(tmp_path):
-    for name in ("fenced.md", "session.txt"):
-        (tmp_path / f"README-{name}").write_bytes((SEVERAL / name).read_bytes())
+    (tmp_path / "README.md").write_bytes((SEVERAL / "fenced.md").read_bytes())
+
+    assert all(":" not in file.source.name for file in load(tmp_path).files)
+
+
+def test_a_ticket_alone_in_a_folder_is_read_as_if_it_were_named(tmp_path):
+    ticket = tmp_path / "incident.md"
+    ticket.write_bytes((SEVERAL / "fenced.md").read_bytes())
+    (tmp_path / "note.txt").write_text("Nothing to see here.\n")
+
+    of_folder, of_file = load(tmp_path), load(ticket)
+
+    assert len(of_file.files) > 1
+    assert [file.source for file in of_file.files] == [file.source for file in of_folder.files]
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("README.md", {}),
+        ("incident.md", {"main.go": "package main\n"}),
+        ("incident.md", {"goroutines.txt": DUMP}),
+        ("incident.rst", {}),
+    ],
+)
+def test_beside_evidence_or_code_a_text_is_a_document(name, beside, tmp_path):
+    (tmp_path / name).write_bytes((SEVERAL / "fenced.md").read_bytes())
+    for other, content in beside.items():
+        (tmp_path / other).write_text(content)
 
     assert all(":" not in file.source.name for file in load(tmp_path).files)
 

@@ -315,3 +315,12 @@ def test_a_base_of_another_process_says_nothing_of_lifetimes(capsys):
     told = json.loads(printed(capsys, "--diff-base", str(BEFORE), "--format", "json", path=AFTER))
 
     assert {None} == {row["lifetime_seconds"] for row in told["top"]}
+
+
+def test_a_profile_in_a_text_is_named_as_reports_name_it(capsys, tmp_path):
+    heap = (FIXTURES / "profiles" / "go1.24.2" / "heap-a.txt").read_text()
+    (tmp_path / "heaps.log").write_text(f"### first\n{heap}### second\n{heap}")
+
+    assert printed(capsys, path=FIXTURES / "profiles" / "go1.24.2" / "heap-a.txt") == printed(
+        capsys, path=tmp_path / "heaps.log:2"
+    )

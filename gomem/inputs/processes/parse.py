@@ -27,13 +27,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.markdown import FENCE
-from gomem.inputs.processes.dates import is_date, time_of, time_of_day
+from gomem.inputs.processes.beside import Beside, is_beside, is_prose
+from gomem.inputs.processes.dates import time_of, time_of_day
 from gomem.inputs.processes.docker_json import rows_of_json
 from gomem.inputs.processes.headless import FULL_NAMES, HEADLESS, MASKED
 from gomem.inputs.processes.metrics_api import rows_of_metrics_api
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size, with_whole_name
+from gomem.inputs.separators import time_in
 from gomem.inputs.unwrap import PROMPT, SHELL_SAYS
 from gomem.units import KIB
 
@@ -43,15 +45,9 @@ if TYPE_CHECKING:
 
     from gomem.inputs.processes.row import Rounded
 
-# of sentences, including Chinese ones
-STOPS = (".", ":", "!", "?", "\u3002", "\uff1a", "\uff01", "\uff1f")
-MIN_WORDS = 4
-_WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
 NAMELESS = b"container"  # a pasted table of which only the memory columns are left
 HEAD_BYTES = 1 << 16
 HEAD_LINES = 40  # lines searched for the header
-# A thread below its process, of ps m: it has neither a number nor memory of its own.
-THREAD = re.compile(rb"[\w.+-]{1,32} +- +(?:[\d.]+ +)?(?:- +)+.*")
 # The columns requested by a command above the rows: `ps -eo rss,comm | grep api` prints no header.
 ASKED = re.compile(
     rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
@@ -82,8 +78,6 @@ TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
 AGAIN = re.compile(rb"(?:sudo )?(?:kubectl|oc|docker|podman|crictl|ps|top) .{1,200}")  # a command
-# The line below a table, and smem's sums below that: numbers of processes and users, and sizes.
-SUMS = re.compile(rb"[-=]{5,}|\d+ +\d+(?: +\d[\d.]*[KMGT]?){2,4}")
 REMARK = re.compile(rb"(?<!\s)\s++(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
@@ -163,12 +157,13 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     rows: list[ProcessRow] = []
     damage: list[Damage] = []
     form = asked = None
-    wanted = ""
+    wanted, beside = "", Beside()
     reading, seen = -1, set[tuple[int | None, str]]()
     for number, line, at, of_day in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
             wanted = "the columns of its header"
+            beside.begin()
             continue
         if not line:
             form = None if rows and rows[-1].reading == reading else form
@@ -185,11 +180,14 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             if any(who) and who in seen:
                 reading, seen = reading + 1, set()
             seen.add(who)
+            beside.begin(row)
             dated = replace(row, time=at, time_of_day=of_day)
             rows.append(replace(dated, reading=reading, line=number))
         elif AGAIN.fullmatch(line):
             form = None
-        elif form is not None and not (rows and (_is_beside(line) or _is_prose(line))):
+        elif form is not None and not (
+            rows and (is_beside(line) or is_prose(line) or beside.has(line))
+        ):
             what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     rows_alone = [fault for fault in damage if not fault.is_excerpt]  # each row counts for itself
@@ -204,9 +202,9 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None, str]]:
     at, of_day = None, ""
     for number, raw in enumerate(data.split(b"\n"), start=1):
         line = _bare(raw)
-        if is_date(line):
-            at = time_of(line)
-            of_day = time_of_day(line) if at is None else ""
+        if printed := time_in(line):
+            at = time_of(printed)
+            of_day = time_of_day(printed) if at is None else ""
         elif (begin := line.find(b"top - ", 0, TOP_WITHIN)) >= 0:
             at, of_day = None, time_of_day(line[begin:])
         elif b"LIMIT" in line and (glued := GLUED.fullmatch(line)):
@@ -223,18 +221,6 @@ def _row_of(form: _Form | None, line: bytes) -> ProcessRow | None:
 def _is_command(line: bytes) -> bool:
     """Whether the line is a shell prompt with the next command, which ends a table."""
     return PROMPT.fullmatch(line) is not None and not line.startswith(b"#")
-
-
-def _is_beside(line: bytes) -> bool:
-    """Whether the line is part of a table, but no process: a thread, a rule or a sum."""
-    return THREAD.fullmatch(line) is not None or SUMS.fullmatch(line) is not None
-
-
-def _is_prose(line: bytes) -> bool:
-    """Whether a line below a table is prose: a sentence with a full stop, not columns."""
-    words = line.decode("utf-8", "replace")
-    is_long = len(_WORD.findall(words)) >= MIN_WORDS or not words.isascii()
-    return is_long and words.endswith(STOPS) and not words.endswith("...") and "  " not in words
 
 
 def _has_table(data: bytes) -> bool:
@@ -292,6 +278,11 @@ def _in_english(names: Sequence[bytes]) -> Sequence[bytes]:
     if not is_whole or _one_of(COMMANDS, names) or b"%CPU" not in names[at:-1]:
         return names
     return [*names[:-1], b"COMMAND"]
+
+
+def is_head_of_table(line: bytes) -> bool:
+    """Whether a line is the header of a table."""
+    return any(word in line for word in WORDS) and _form_of(_bare(line)) is not None
 
 
 def asks_for_columns(line: bytes) -> bool:

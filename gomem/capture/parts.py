@@ -1,0 +1,98 @@
+"""Parts of a text that has several artefacts: what commands printed, or what somebody pasted."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from gomem.capture.loops import LoopPart, loop_parts
+from gomem.capture.pasted import MAX_BYTES as TICKET_BYTES
+from gomem.capture.pasted import pasted_parts, prose_in
+from gomem.inputs.disk_free import lines_of_df
+from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
+from gomem.inputs.markdown import FENCE
+from gomem.sources.artefact import Source, SourcePart, open_source
+from gomem.units import is_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+
+MARKDOWN = frozenset({".md", ".markdown", ".txt", ""})
+DOCUMENTS = frozenset({"README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "LICENSE"})
+MIN_FENCES = 2
+MAX_BYTES = 1 << 24  # of a text that is searched for what df printed
+
+
+def parts_of(source: Source, *, is_ticket: bool) -> list[Source]:
+    """Return the artefacts in a text; empty if it is one artefact, or none."""
+    parts = _parts(source, is_ticket=is_ticket)
+    df = _of_df(source)
+    if df is None or (not parts and kind_of(source.data, source.name) is None):
+        return parts
+    return [*(part for part in parts or [source] if not _is_of_df(part)), df]
+
+
+def _of_df(source: Source) -> Source | None:
+    """The lines of a text that df printed of tmpfs, of all readings together; None without any."""
+    data = source.data
+    found = lines_of_df(data) if len(data) <= MAX_BYTES and b"Mounted on" in data else set()
+    if not found:
+        return None
+    lines = data.split(b"\n")
+    kept = b"".join(lines[number - 1].strip() + b"\n" for number in sorted(found))
+    first = min(found)
+    return SourcePart(f"{source.name}:{first}", kept, kept, source.modified, first_line=first)
+
+
+def _is_of_df(source: Source) -> bool:
+    """Whether a part is only what df printed of tmpfs, which the lines of all readings have."""
+    return kind_of(source.data) is None and bool(lines_of_df(source.data))
+
+
+def _parts(source: Source, *, is_ticket: bool) -> list[Source]:
+    printed = loop_parts(source)
+    if not is_ticket:
+        return printed
+    # Of a session of commands both have parts: those with times, or else the more, are better.
+    pasted = pasted_parts(source)
+    has_times = any(isinstance(part, LoopPart) and part.has_time for part in printed)
+    return printed if len(printed) + has_times > len(pasted) else pasted
+
+
+def only_ticket(sources: Sequence[Source]) -> Source | None:
+    """Return the ticket of a folder in which no other file is evidence, or code; None if none is.
+
+    A ticket is Markdown: prose around artefacts of two kinds, of which one is of a process.
+    """
+    tickets = [source for source in sources if _is_ticket(source)]
+    others = [source for source in sources if not any(source is ticket for ticket in tickets)]
+    is_best = not any(_is_code(other) or kind_of(other.data, other.name) for other in others)
+    return tickets[0] if len(tickets) == 1 and is_best else None
+
+
+def _is_ticket(source: Source) -> bool:
+    """Whether a text is a ticket by its content, and no README by its name."""
+    path = PurePosixPath(source.name)
+    if path.suffix.lower() not in MARKDOWN or path.stem.upper() in DOCUMENTS:
+        return False
+    lines = source.data.split(b"\n") if len(source.data) <= TICKET_BYTES else []
+    if sum(FENCE.fullmatch(line) is not None for line in lines) < MIN_FENCES or not prose_in(lines):
+        return False
+    kinds = [kind_of(part.data, part.name) for part in pasted_parts(source)]
+    scopes = {kind.name: kind.scope for kind in kinds if kind is not None}
+    return len(scopes) > 1 and MOMENT_SCOPE in scopes.values()
+
+
+def _is_code(source: Source) -> bool:
+    return PurePosixPath(source.name).suffix in {".go", ".mod"}
+
+
+def part_named(path: str | PathLike[str]) -> Source | None:
+    """Return a part of a text by the name that reports give it, such as `heaps.log:168`."""
+    name, _, line = str(path).rpartition(":")
+    if not is_digits(line) or Path(path).exists() or not Path(name).is_file():
+        return None
+    parts = parts_of(open_source(name), is_ticket=True)
+    return next((part for part in parts if part.name.endswith(f":{line}")), None)

@@ -1,0 +1,45 @@
+"""Lines that a script or a person puts between what several commands print into one text.
+
+A name     ### goroutine    === ps    --- heap 07:44:25 ---    or a rule without one
+A time     as `date` prints it, alone or decorated like a name: === Fri Nov 27 07:55:27 UTC 2026
+Neither is part of what stands above or below. `go test` prints lines of that form, too.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.processes.dates import is_date
+
+MAX_BYTES = 200  # a separator is shorter
+AROUND = b"=-#*+<>[]~_ \t\r"
+_NAME = re.compile(rb"(?:#{2,6}|={2,}|-{2,}|\*{2,}|>{2,}|<{2,}|~{2,}) ?[^\s#=*<>~|-][^\n|]*")
+_RULE = re.compile(rb"#{3,}|={3,}|-{3,}|\*{3,}|~{3,}|_{3,}")
+_OF_GO_TEST = re.compile(rb"(?:===|---) (?:RUN|PAUSE|CONT|NAME|FAIL|PASS|SKIP|BENCH)\b")
+_OF_A_DIFF = re.compile(rb"--- \S*/\S*(?:\t.*)?")
+
+
+def time_in(line: bytes) -> bytes:
+    """Return the time that a line consists of, without decoration, or ends with; else empty."""
+    bare = line[:MAX_BYTES].strip(AROUND)
+    if is_date(bare):
+        return bare
+    if not is_separator(line):
+        return b""
+    words = bare.split(b" ")
+    ends = (b" ".join(words[place:]) for place in range(1, len(words)))
+    return next(filter(is_date, ends), b"")
+
+
+def is_separator(line: bytes) -> bool:
+    """Whether a line is a decorated name."""
+    if line[:1] not in {b"#", b"=", b"-", b"*", b"<", b">", b"~"} or len(line) > MAX_BYTES:
+        return False
+    if _OF_GO_TEST.match(line) or _OF_A_DIFF.fullmatch(line):
+        return False
+    return _NAME.fullmatch(line.rstrip()) is not None
+
+
+def is_rule(line: bytes) -> bool:
+    """Whether a line only separates."""
+    return _RULE.fullmatch(line.strip()) is not None

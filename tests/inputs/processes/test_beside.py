@@ -1,0 +1,62 @@
+"""What stands between the listings of a loop is no damage to them; a torn row is."""
+
+import pytest
+
+import gomem
+from gomem.inputs.processes.beside import Beside
+
+HEAD = "  PID   RSS COMMAND\n"
+DF = (
+    "Filesystem     1M-blocks  Used Available Use% Mounted on\n"
+    "tmpfs              24106    {}     24079   1% /dev/shm\n"
+)
+FREE = (
+    "              total        used        free      shared  buff/cache   available\n"
+    "Mem:          24106        1043       20873          27        2189       22789\n"
+    "Swap:             0           0           0\n"
+)
+
+
+def listings(between):
+    text = "".join(f"{between}{HEAD} 6217 {12_976 + n} /bin/spool\n" for n in range(3))
+    return gomem.read_processes(text.encode())
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "--- 07:44:25\n",
+        "=== 2026-11-27 07:37:29\n",
+        "### ps\n",
+        "----------\n",
+        DF.format(54),
+        "54\t/dev/shm/spool23\n216\n",
+        " 07:44:25 up 3 days,  2:11,  1 user,  load average: 0.10, 0.20, 0.30\n",
+        "total 108\n-rw-r--r-- 1 root root 262144 Nov 27 07:44 up-1.part\n",
+        FREE,
+        "--- queue\nqueue is 7 long\n",
+    ],
+)
+def test_what_another_command_printed_is_no_damage(between):
+    table = listings(between)
+
+    assert [12_976, 12_977, 12_978] == [size >> 10 for size in table.processes["rss_bytes"]]
+    assert () == table.damaged
+
+
+@pytest.mark.parametrize("between", ["", "--- 07:44:25\n"])
+def test_a_torn_row_is_damage(between):
+    table = gomem.read_processes(
+        f"{HEAD} 6217 12976 /bin/spool\n{between} 6217 12\n{HEAD} 6217 13 /bin/spool\n".encode()
+    )
+
+    assert [f"line {3 + between.count('-') // 3}"] == [damage.where for damage in table.damaged]
+
+
+def test_a_row_ends_what_another_command_printed():
+    beside = Beside()
+
+    assert beside.has(b"--- queue")
+    assert beside.has(b"queue is 7 long")
+    beside.begin()
+    assert not beside.has(b"queue is 7 long")
