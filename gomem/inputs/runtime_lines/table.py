@@ -16,8 +16,10 @@ from gomem.inputs.runtime_lines.parse import (
     LoggedReading,
     looks_like_runtime_lines,
     parse_runtime_lines,
+    parse_table,
 )
 from gomem.inputs.runtime_lines.patterns import COUNTS, SIZES
+from gomem.inputs.runtime_lines.tables import looks_like_table
 from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -70,6 +72,7 @@ class RuntimeLines(Frames):
     stats: pd.DataFrame
     # Whether each is from another process than the previous one, if the text shows it.
     begins: tuple[bool, ...] = ()
+    times_of_day: tuple[str, ...] = ()  # of readings that have no more; else empty
 
     @property
     def time(self) -> datetime | None:
@@ -78,13 +81,19 @@ class RuntimeLines(Frames):
         return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
 
     @property
+    def time_of_day(self) -> str:
+        """The last reading's time of day, if only that is known; else empty."""
+        return self.times_of_day[-1] if self.times_of_day else ""
+
+    @property
     def dumps(self) -> Iterator[RuntimeLines]:
         """Yield each reading; of a long log only the first, the last and the peaks in between."""
         for row in _chosen(self.readings):
             readings, stats = (
                 frame.iloc[[row]].reset_index(drop=True) for frame in (self.readings, self.stats)
             )
-            yield RuntimeLines(readings, stats, self.begins[row : row + 1])
+            kept = self.begins[row : row + 1], self.times_of_day[row : row + 1]
+            yield RuntimeLines(readings, stats, *kept)
 
 
 def _chosen(readings: pd.DataFrame) -> list[int]:
@@ -133,15 +142,21 @@ def read_runtime_lines(source: Source) -> RuntimeLines:
     """
     try:
         readings, damaged, text = read_plain(source, looks_like_runtime_lines, parse_runtime_lines)
-    except FormatError:
+    except FormatError as error:
         if has_more_in_words(source.data):
             return _in_words(source)
-        if not has_goroutine_counts(source.data):
-            raise
-        return _counts(source)
+        if has_goroutine_counts(source.data):
+            return _counts(source)
+        try:
+            readings, damaged, text = read_plain(source, looks_like_table, parse_table)
+        except FormatError:
+            raise error from None
     frame = build_rows(map(_row, readings), READINGS)
     frame["line"] = text.lines(frame["line"].to_numpy())
-    return RuntimeLines(frame, _stats(readings), damaged=damaged)
+    of_day = tuple(reading.time_of_day for reading in readings)
+    return RuntimeLines(
+        frame, _stats(readings), times_of_day=of_day if any(of_day) else (), damaged=damaged
+    )
 
 
 def _in_words(source: Source) -> RuntimeLines:
