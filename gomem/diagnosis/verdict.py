@@ -43,6 +43,7 @@ from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
     earlier_processes_words,
     has_other_runs,
+    kept_words,
     other_runs_words,
 )
 from gomem.diagnosis.other_systems import released_words, step_on
@@ -148,6 +149,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     released = released_words(diagnosis.capture, facts)
     further = (
         unread_series_words(diagnosis.capture),
+        kept_words(diagnosis.capture),
         earlier,
         report_words(facts),
         charge_words(facts),

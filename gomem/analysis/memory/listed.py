@@ -89,6 +89,8 @@ def listed_process(
     `pid` and `names` (of programs) come from the rest of the capture. If they come from another
     table of the same `tool`, a table without the PID shows other processes, and the result is None.
     """
+    if not len(rows):
+        return None
     last = rows[rows["reading"] == rows["reading"].max()]
     listed = list(rows_of(last))
     every = [row for row in listed if _size(row)]

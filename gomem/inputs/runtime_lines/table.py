@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,8 +74,11 @@ class RuntimeLines(Frames):
     # Whether each is from another process than the previous one, if the text shows it.
     begins: tuple[bool, ...] = ()
     times_of_day: tuple[str, ...] = ()  # of readings that have no more; else empty
+    # Of one of the readings kept of a long file: its number there, from 1, and how many there are.
+    row: int | None = None
+    all_rows: int | None = None
 
-    @property
+    @cached_property
     def time(self) -> datetime | None:
         """When the last reading was logged; None if unknown."""
         known = self.readings["logged_at"].dropna()
@@ -88,12 +92,26 @@ class RuntimeLines(Frames):
     @property
     def dumps(self) -> Iterator[RuntimeLines]:
         """Yield each reading; of a long log only the first, the last and the peaks in between."""
-        for row in _chosen(self.readings):
-            readings, stats = (
-                frame.iloc[[row]].reset_index(drop=True) for frame in (self.readings, self.stats)
+        yield from self._dumps
+
+    @cached_property
+    def _dumps(self) -> list[RuntimeLines]:
+        if len(self.readings) == 1:
+            return [self]
+        chosen = _chosen(self.readings)
+        is_long = len(chosen) < len(self.readings)
+        places = self.readings["line"].rank(method="first").astype("int64").tolist()
+        return [
+            RuntimeLines(
+                self.readings.iloc[row : row + 1].reset_index(drop=True),
+                self.stats.iloc[row : row + 1].reset_index(drop=True),
+                self.begins[row : row + 1],
+                self.times_of_day[row : row + 1],
+                row=places[row] if is_long else None,
+                all_rows=len(self.readings) if is_long else None,
             )
-            kept = self.begins[row : row + 1], self.times_of_day[row : row + 1]
-            yield RuntimeLines(readings, stats, *kept)
+            for row in chosen
+        ]
 
 
 def _chosen(readings: pd.DataFrame) -> list[int]:
