@@ -38,6 +38,7 @@ from gomem.diagnosis.listed_memory import (
     report_words,
     shared_words,
 )
+from gomem.diagnosis.metric_series import series_words
 from gomem.diagnosis.movement import is_total_stable, moved_words, reserved_words
 from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
@@ -150,6 +151,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     further = (
         unread_series_words(diagnosis.capture),
         kept_words(diagnosis.capture),
+        series_words(diagnosis.capture),
         earlier,
         report_words(facts),
         charge_words(facts),

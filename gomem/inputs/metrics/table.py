@@ -18,6 +18,7 @@ from gomem.inputs.metrics.parse import (
     parse_lines,
     parse_metrics,
 )
+from gomem.inputs.metrics.series import largest_series
 from gomem.inputs.schema import Column, Frames, build_rows, empty
 from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from gomem.inputs.memstats.table import MemStats
     from gomem.inputs.metrics.page import Page
     from gomem.inputs.metrics.parse import Metrics
+    from gomem.inputs.metrics.series import MetricSeries
     from gomem.sources.artefact import Source
 
 VALUES = (
@@ -112,6 +114,7 @@ class RuntimeMetrics(Frames):
     process: pd.DataFrame = field(default_factory=lambda: empty(PROCESS))
     # A row per quantile of a page; see `PAUSE_QUANTILES`.
     pause_quantiles: pd.DataFrame = field(default_factory=lambda: empty(PAUSE_QUANTILES))
+    series: MetricSeries | None = None  # the metric with the most, if a page has many
     go_version: str | None = None  # the release, from the page's `go_info`
     time: datetime | None = None  # the latest time stamp of a page, if it has any
     release_evidence: ClassVar[str] = "go_info"  # the source of the release
@@ -252,4 +255,4 @@ def _read_page(source: Source) -> RuntimeMetrics | None:
     if cut:
         what = "the page ends within a line: it is cut, and numbers may be missing"
         damaged = (*damaged, Damage(source.name, cut, what))
-    return page_tables(pages, damaged)
+    return replace(page_tables(pages, damaged), series=largest_series(data))
