@@ -29,6 +29,7 @@ from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, is_named_as_one, kind_of
 from gomem.inputs.looks_like import looks_like
+from gomem.inputs.measurements import has_series, size_named
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.inputs.runtime_lines.patterns import patterns_added
 from gomem.sources.bounds import Bounds
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     Progress: TypeAlias = Callable[[str, int, int], None]
 
 LOG = BY_NAME["gctrace"]
+# What texts look like whose content nothing else says.
+WRITTEN = frozenset({"a document in Markdown", "a document"})
 # Kinds whose files can be too long for memory and are read in pieces, with reader options.
 IN_PIECES = {"gctrace": {"packed": True}, "heapdump": {}}
 
@@ -252,7 +255,11 @@ def _pass_over(source: Source, gathering: _Gathering) -> None:
         gathering.damage.append(why)
         return
     gathering.looks[source.name] = seen.what
-    if seen.is_evidence or (seen.is_stand_in and is_named_as_one(source.name)):
+    is_text = not seen.known or seen.what in WRITTEN
+    if is_text and (size := size_named(source.data)) is not None:
+        gathering.looks[source.name] = text("{} that names {}", seen.what, size)
+    measures = is_text and (size_named(source.data) or has_series(source.data, source.name))
+    if seen.is_evidence or measures or (seen.is_stand_in and is_named_as_one(source.name)):
         gathering.evidence.append(source.name)
     gathering.reasons.append(why)
 

@@ -181,14 +181,26 @@ def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
     in_time = sorted(
         group, key=lambda a: (a.is_of_last, a.time or LONG_AGO, natural_key(a.source.name))
     )
-    placed: list[Artefact] = []
-    number, seen = 1, set[str]()
+    groups: list[list[Artefact]] = [[]]
+    seen = set[str]()
     for artefact in in_time:
         if _slot(artefact) in seen:
-            number, seen = number + 1, set()
+            groups.append([])
+            seen = set()
         seen.add(_slot(artefact))
-        placed.append(replace(artefact, moment=f"{name}-{number}"))
-    return placed
+        groups[-1].append(artefact)
+    rows = [next(filter(None, map(row_of, group)), None) for group in groups]
+    numbers = range(1, len(groups) + 1) if None in rows else rows
+    return [
+        replace(artefact, moment=f"{name}-{number}")
+        for number, group in zip(numbers, groups, strict=True)
+        for artefact in group
+    ]
+
+
+def row_of(artefact: Artefact) -> int | None:
+    """Return the number of a reading in its file, if the file has more than are kept; else None."""
+    return getattr(artefact.parsed, "row", None)
 
 
 def place_of_word(name: str) -> int | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 from gomem.capture.clock import time_in_name
 from gomem.capture.loops import LoopPart
 from gomem.capture.manifest import ONLY_MOMENT
-from gomem.capture.place import ONE_SCRIPT, TOP_MOMENT, are_repeated, stem_of
+from gomem.capture.place import ONE_SCRIPT, TOP_MOMENT, are_repeated, row_of, stem_of
 from gomem.capture.times_of_day import TIME_OF_DAY, dated_times
 from gomem.sources.names import natural_key
 
@@ -69,7 +69,7 @@ def _join(groups: dict[str, list[Artefact]], series: Series) -> None:
     path = PurePosixPath(series.name)
     stem = stem_of(path.name) or path.name.partition(".")[0] or ONLY_MOMENT
     for number, reading in enumerate(series.readings):
-        name = joined.get(number, f"{stem}-{number + 1}")
+        name = joined.get(number, f"{stem}-{row_of(reading) or number + 1}")
         groups[name].append(replace(reading, moment=name))
 
 

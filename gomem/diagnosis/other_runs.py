@@ -42,6 +42,24 @@ def earlier_processes_words(facts: CaptureFacts) -> Text:
     return text(words, named, others, are, how)
 
 
+def kept_words(capture: Capture) -> Text:
+    """How many readings of a long file are snapshots; empty if all are."""
+    long = {
+        file.source.name: file.parsed.all_rows
+        for file in capture.files
+        if getattr(file.parsed, "all_rows", None)
+    }
+    if not long:
+        return Text()
+    name, count = next(iter(long.items()))
+    kept = sum(file.source.name == name for file in capture.files)
+    words = (
+        "{} has {}, of which {} are snapshots, numbered by row: the first, the last, and the "
+        "highest in each interval between."
+    )
+    return text(words, File(name), Count(count, "reading"), str(kept))
+
+
 def other_runs_words(capture: Capture) -> Text:
     """The earlier runs, one sentence each; empty if there are none."""
     runs = capture.other_runs

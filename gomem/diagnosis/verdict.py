@@ -28,6 +28,7 @@ from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.further import further_words
+from gomem.diagnosis.healthy import unread_series_words
 from gomem.diagnosis.listed_memory import (
     at_moment,
     cache_words,
@@ -37,11 +38,13 @@ from gomem.diagnosis.listed_memory import (
     report_words,
     shared_words,
 )
+from gomem.diagnosis.metric_series import series_words
 from gomem.diagnosis.movement import is_total_stable, moved_words, reserved_words
 from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
     earlier_processes_words,
     has_other_runs,
+    kept_words,
     other_runs_words,
 )
 from gomem.diagnosis.other_systems import released_words, step_on
@@ -146,6 +149,9 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     earlier = earlier_processes_words(diagnosis.case.facts)
     released = released_words(diagnosis.capture, facts)
     further = (
+        unread_series_words(diagnosis.capture),
+        kept_words(diagnosis.capture),
+        series_words(diagnosis.capture),
         earlier,
         report_words(facts),
         charge_words(facts),

@@ -199,7 +199,7 @@ def _facts(
         ledger=_ledger(sides, skew, cgroup, page_bytes),
         memstats=sides.memstats,
         mappings=None if classified is None else classified.mappings,
-        size_classes=classes[classes["dump"] == classes["dump"].max()],
+        size_classes=classes[classes["dump"] == classes["dump"].max()] if len(classes) else classes,
         metrics=sides.metrics,
         paths=moment.paths,
         skew=skew,
@@ -241,6 +241,8 @@ def _page(moment: Moment) -> pd.Series | None:
 
 def _limits(rows: pd.DataFrame, name: str, value: str) -> dict[str, int | None]:
     """Return the numbers of two columns, names and values; None for no limit."""
+    if not len(rows):
+        return {}
     sizes = [None if pd.isna(size) else int(size) for size in rows[value]]
     return dict(zip(rows[name], sizes, strict=True))
 
@@ -260,7 +262,7 @@ def _classified(
     numbers. But if no file of the capture has RSS, they are reported as a lower bound.
     """
     mappings = moment.smaps
-    if mappings["Rss"].isna().all() or damaged & set(mappings["artefact"]):
+    if not len(mappings) or mappings["Rss"].isna().all() or damaged & set(mappings["artefact"]):
         return None
     classified = classify_mappings(mappings, memstats)
     again = sum(getattr(file.parsed, "printed_again", 0) for file in moment.artefacts)
@@ -280,6 +282,8 @@ def _dumps(moment: Moment) -> pd.DataFrame:
 def _metrics(moment: Moment) -> pd.DataFrame:
     """Return the first of several files of runtime/metrics; two files are two readings."""
     values = moment.metrics
+    if not len(values):
+        return values
     return values[values["artefact"] == moment.paths.get("metrics")]
 
 
@@ -385,5 +389,7 @@ def _heaps(
 
 
 def _last_reading(values: pd.DataFrame) -> dict[str, float]:
+    if not len(values):
+        return {}
     last = values[values["reading"] == values["reading"].max()]
     return dict(zip(last["name"], last["value"], strict=True))

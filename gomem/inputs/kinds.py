@@ -35,6 +35,7 @@ from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.inputs.pprof.printed.parse import looks_like_printed
 from gomem.inputs.processes.parse import looks_like_processes
 from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines
+from gomem.inputs.runtime_lines.tables import looks_like_table
 from gomem.inputs.smaps.parse import kind_of_mappings
 from gomem.inputs.smaps.pmap import looks_like_pmap
 from gomem.inputs.status.parse import looks_like_statm, looks_like_status
@@ -280,7 +281,10 @@ def _beside_words(data: bytes) -> Kind | None:
         return None  # the names in a JSON document are not lines of a log
     if has_goroutine_counts(data):
         return BY_NAME["runtime_lines"]
-    return BY_NAME["cgroup"] if has_totals(data) else None
+    if has_totals(data):
+        return BY_NAME["cgroup"]
+    texts = (data, *(text.data for text in plain_texts(data[:HEAD_BYTES])))
+    return BY_NAME["runtime_lines"] if any(map(looks_like_table, texts)) else None
 
 
 def is_named_as_one(name: str) -> bool:

@@ -61,6 +61,7 @@ from gomem.inputs.processes.toolchain import killed_build
 from gomem.inputs.processes.windows import processes_of_windows
 from gomem.inputs.refused import refused_for_memory
 from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.runtime_lines.resembling import rows_without_names, table_without_units
 from gomem.inputs.sched_trace import schedule_words
 from gomem.inputs.size_series import series_of_sizes
 from gomem.inputs.smaps.numa import pages_by_node
@@ -322,6 +323,7 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,
     heads_of_pprof,
     series_of_sizes, refused_for_memory, _variables, _metrics_page, _refusal, _json,
+    table_without_units, rows_without_names,
 )  # fmt: skip
 
 

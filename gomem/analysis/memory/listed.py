@@ -90,6 +90,8 @@ def listed_process(
     table of the same `tool`, a table without the PID (or the name, if there is no PID) shows other
     processes, and the result is None.
     """
+    if not len(rows):
+        return None
     last = rows[rows["reading"] == rows["reading"].max()]
     listed = list(rows_of(last))
     every = [row for row in listed if _size(row)]

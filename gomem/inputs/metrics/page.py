@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from gomem.errors import EXCERPT, Damage, FormatError, excerpt
 from gomem.inputs.memstats.parse import NO_GOAL_FROM
 from gomem.inputs.metrics.names import MARKS, RUNTIME_PREFIX, Meaning, meaning_of
-from gomem.inputs.metrics.parse import NO_LIMIT, Metrics, looks_like_readings
+from gomem.inputs.metrics.parse import NO_LIMIT, Metrics, looks_like_lines, looks_like_readings
 from gomem.text import Count, Quoted, text
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ OTHERS = re.compile(rb"^(?:python|jvm|java|nodejs|ruby|dotnet|process_runtime)_"
 
 
 def looks_like_metrics(data: bytes, _: str = "") -> bool:
-    """Whether it is runtime/metrics in JSON, or a page of Prometheus metrics with Go names."""
-    return looks_like_page(data) or looks_like_readings(data)
+    """Whether it is runtime/metrics in JSON or lines, or a page of Prometheus metrics of Go."""
+    return looks_like_page(data) or looks_like_readings(data) or looks_like_lines(data)
 
 
 def looks_like_page(data: bytes) -> bool:

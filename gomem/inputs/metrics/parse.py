@@ -1,6 +1,8 @@
-"""runtime/metrics as flat JSON: `{"/memory/classes/heap/free:bytes": 1064960, …}`.
+"""runtime/metrics as flat JSON: `{"/memory/classes/heap/free:bytes": 1064960, …}`, or as lines.
 
-Printed by    programs; the package has no dump format of its own.
+Printed by    programs; the package has no dump format of its own. A line is a name, and a number
+              after a blank, `=` or `:`; a histogram's is another text, and is not read. A name that
+              occurs again begins another reading.
 Described in  the package's description.go, which lists each name with its unit.
 Quirks        /gc/gomemlimit is 2^63-1 when unset, /gc/gogc 2^64-1 when off: no limit, not a size.
               Histograms come as `{"counts": […], "buckets": […]}`. Their outer bounds are infinite,
@@ -19,6 +21,12 @@ from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import describe_json, first_value, json_values
 from gomem.text import Quoted, text
 
+_LINE = re.compile(
+    rb"\s*\"?(?P<name>/[A-Za-z0-9/.-]{1,200}:[A-Za-z0-9*/-]{1,100})\"?(?:[ \t]*[=:,][ \t]*|[ \t]+)"
+    rb"(?P<value>[-+]?\d{1,30}(?:\.\d{0,30})?(?:[eE][-+]?\d{1,3})?)?(?P<rest>[^\n]*)"
+)
+MIN_NAMES = 3  # lines
+OTHERS = 10  # lines of metrics for each other line
 NAME = re.compile(r"/[a-z0-9/.-]+:[a-z0-9*/-]+", re.IGNORECASE)
 HEAD_BYTES = 1 << 16  # of a cut text, searched for names
 WANTED = ("/memory/classes/total:bytes",)
@@ -48,6 +56,38 @@ def looks_like_readings(data: bytes) -> bool:
     """Whether the first JSON value is a reading; in a cut text, whether it has metric names."""
     known, value = first_value(data)
     return is_metrics(value) if known else b'"/memory/classes/' in data[:HEAD_BYTES]
+
+
+def looks_like_lines(data: bytes) -> bool:
+    """Whether nearly all of the first lines are a metric's name and its value."""
+    lines = data[:HEAD_BYTES].split(b"\n")
+    filled = [line for line in lines if line.strip() and not line.lstrip().startswith(b"#")]
+    if not filled or b":" not in filled[0]:
+        return False
+    named = sum(_LINE.fullmatch(line) is not None for line in filled)
+    return named >= MIN_NAMES and (len(filled) - named) * OTHERS <= named
+
+
+def parse_lines(data: bytes, *, source: str) -> tuple[list[Metrics], list[Damage]]:
+    """Parse lines of a name and a number; FormatError if there are none."""
+    readings: list[Metrics] = []
+    found = Metrics()
+    for line in data.split(b"\n"):
+        metric = _LINE.fullmatch(line)
+        if metric is None or metric["value"] is None or metric["rest"].strip():
+            continue
+        name, value = metric["name"].decode(), float(metric["value"])
+        if name in found.scalars:
+            readings.append(found)
+            found = Metrics()
+        least = -MOST if name.startswith(CPU_CLASSES) else 0
+        if least <= value < MOST:
+            is_unset = value == float(NO_LIMIT.get(name, -1))
+            found.scalars[name] = math.inf if is_unset else value
+    readings += [found] * bool(found.scalars)
+    if not readings:
+        raise FormatError(source, "", "no line is a name of runtime/metrics and a number")
+    return readings, []
 
 
 def parse_metrics(data: bytes, *, source: str) -> tuple[list[Metrics], list[Damage]]:

@@ -12,7 +12,13 @@ from gomem.errors import Damage, FormatError
 from gomem.inputs.memstats.parse import COUNTERS, NO_GOAL_FROM, MemStatsDumps, masked
 from gomem.inputs.memstats.table import STATS, memstats_tables
 from gomem.inputs.metrics.page import ends_before_go, looks_like_page, parse_page, without_cut_line
-from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
+from gomem.inputs.metrics.parse import (
+    looks_like_lines,
+    looks_like_readings,
+    parse_lines,
+    parse_metrics,
+)
+from gomem.inputs.metrics.series import largest_series
 from gomem.inputs.schema import Column, Frames, build_rows, empty
 from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     from gomem.inputs.memstats.table import MemStats
     from gomem.inputs.metrics.page import Page
     from gomem.inputs.metrics.parse import Metrics
+    from gomem.inputs.metrics.series import MetricSeries
     from gomem.sources.artefact import Source
 
 VALUES = (
@@ -107,6 +114,7 @@ class RuntimeMetrics(Frames):
     process: pd.DataFrame = field(default_factory=lambda: empty(PROCESS))
     # A row per quantile of a page; see `PAUSE_QUANTILES`.
     pause_quantiles: pd.DataFrame = field(default_factory=lambda: empty(PAUSE_QUANTILES))
+    series: MetricSeries | None = None  # the metric with the most, if a page has many
     go_version: str | None = None  # the release, from the page's `go_info`
     time: datetime | None = None  # the latest time stamp of a page, if it has any
     release_evidence: ClassVar[str] = "go_info"  # the source of the release
@@ -211,9 +219,9 @@ def _cell(column: Column, numbers: Mapping[str, float]) -> object:
     return pd.NaT if start is None else pd.Timestamp(start, tz="UTC")
 
 
-@reads("runtime/metrics as JSON, or a page of Prometheus metrics", "metrics")
+@reads("runtime/metrics as JSON or lines, or a page of Prometheus metrics", "metrics")
 def read_metrics(source: Source) -> RuntimeMetrics:
-    """Read runtime/metrics from flat JSON, or all Go data on a page of Prometheus metrics.
+    """Read runtime/metrics from flat JSON or lines, or all Go data on a page of Prometheus metrics.
 
     A page also has MemStats, the release, RSS and the number of goroutines, if it contains them.
     Its numbers are floats: bytes and counts are exact below 2^53, times to 256 ns; numbers of
@@ -224,6 +232,10 @@ def read_metrics(source: Source) -> RuntimeMetrics:
         page = _read_page(source)
         if page is not None:
             return page
+        texts = (source.data, *(text.data for text in plain_texts(source.data)))
+        if any(map(looks_like_lines, texts)):
+            readings, damaged, _ = read_plain(source, looks_like_lines, parse_lines)
+            return metrics_tables(readings, damaged)
     readings, damaged, _ = read_plain(source, looks_like_readings, parse_metrics)
     return metrics_tables(readings, damaged)
 
@@ -243,4 +255,4 @@ def _read_page(source: Source) -> RuntimeMetrics | None:
     if cut:
         what = "the page ends within a line: it is cut, and numbers may be missing"
         damaged = (*damaged, Damage(source.name, cut, what))
-    return page_tables(pages, damaged)
+    return replace(page_tables(pages, damaged), series=largest_series(data))

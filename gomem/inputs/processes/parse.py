@@ -31,6 +31,7 @@ from gomem.inputs.processes.beside import Beside, is_beside, is_prose
 from gomem.inputs.processes.dates import time_of, time_of_day
 from gomem.inputs.processes.docker_json import rows_of_json
 from gomem.inputs.processes.headless import FULL_NAMES, HEADLESS, MASKED
+from gomem.inputs.processes.in_a_loop import rows_of_a_loop
 from gomem.inputs.processes.metrics_api import rows_of_metrics_api
 from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
@@ -110,7 +111,8 @@ def looks_like_processes(data: bytes) -> bool:
 
 def _blocks(data: bytes) -> tuple[ProcessRow, ...]:
     """Return processes or containers that are no rows of a table."""
-    return rows_of_monit(data) or rows_of_json(data, DOCKER_STATS) or rows_of_metrics_api(data)
+    blocks = rows_of_monit(data) or rows_of_json(data, DOCKER_STATS) or rows_of_metrics_api(data)
+    return blocks or rows_of_a_loop(data)
 
 
 def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:

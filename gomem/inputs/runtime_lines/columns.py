@@ -48,7 +48,14 @@ def pattern_of_columns(data: bytes) -> Pattern | None:
 
 def _quantity(name: str) -> tuple[str, int]:
     """The quantity that a column has, and its unit; empty if another."""
+    quantity, unit = quantity_of(name)
+    return quantity, 1 if unit is None else unit
+
+
+def quantity_of(name: str) -> tuple[str, int | None]:
+    """Return the quantity of a column, empty if another, and the unit in its name, if any."""
     named = _NAME.fullmatch(name.strip().strip('"').lower())
     if named is None:
-        return "", 1
-    return _QUANTITIES.get(named[1].replace("_", "").replace(" ", ""), ""), _UNITS[named[2] or "b"]
+        return "", None
+    quantity = _QUANTITIES.get(named[1].replace("_", "").replace(" ", ""), "")
+    return quantity, None if named[2] is None else _UNITS[named[2]]

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.processes.row import rounded_size
-from gomem.inputs.runtime_lines.columns import pattern_of_columns
+from gomem.inputs.runtime_lines.columns import SCRIPT, pattern_of_columns
 from gomem.inputs.runtime_lines.patterns import COUNTS, USER, patterns
+from gomem.inputs.runtime_lines.tables import table_in
 from gomem.sources.times import parse_time, time_of_seconds
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ ISO = re.compile(
     rb" ?(Z|[+-]\d\d:?\d\d|UTC)?"
 )
 UNIX = re.compile(rb"(\d{10})(\.\d{1,9})?")
+# In tables: a date and a time in two cells, or without seconds; a time of day.
+BETWEEN = re.compile(rb"[\s,;|\"]+")
+MINUTES = re.compile(rb"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d) ?(?:Z|UTC)?")
+OF_DAY = re.compile(rb"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -48,6 +53,7 @@ class LoggedReading:
     time: datetime | None = None
     values: dict[str, int] = field(default_factory=dict)
     steps: dict[str, int] = field(default_factory=dict)  # resolution of each size
+    time_of_day: str = ""  # if only that is known
 
 
 def looks_like_runtime_lines(data: bytes) -> bool:
@@ -96,12 +102,29 @@ def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading
     return _in_time(readings), []
 
 
+def parse_table(data: bytes, *, source: str) -> tuple[list[LoggedReading], list[Damage]]:
+    """Parse the first table over time, see `tables`; FormatError if there is none."""
+    table = table_in(data)
+    rows = [] if table is None else data.split(b"\n")[table.start : table.stop]
+    read = (
+        _read(line, table.pattern, table.start + place)
+        for place, line in enumerate(rows, start=1)
+        if table is not None
+    )
+    readings = [reading for reading in read if reading is not None]
+    if not readings:
+        raise FormatError(source, "", "no table names a time, and a size with its unit")
+    return _in_time(readings), []
+
+
 def _read(line: bytes, pattern: Pattern, number: int) -> LoggedReading | None:
     """Parse a line; None if it does not have the form, or has no number."""
     found = pattern.regex.search(line[:MAX_LINE])
     if found is None:
         return None
-    reading = LoggedReading(pattern.name, number, _time(found, pattern))
+    time = _time(found, pattern)
+    of_day = _time_of_day(found, pattern) if time is None else ""
+    reading = LoggedReading(pattern.name, number, time, time_of_day=of_day)
     for quantity, (group, unit) in pattern.units.items():
         text = found[group]
         if quantity == "time" or text is None:
@@ -143,6 +166,11 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
     text = None if group is None else found[group[0]]
     if text is None:
         return None
+    if pattern.name == SCRIPT:
+        text = BETWEEN.sub(b" ", text.strip())
+        if minutes := MINUTES.fullmatch(text):
+            year, month, day, clock = (part.decode("ascii") for part in minutes.groups())
+            return parse_time(f"{year}-{month}-{day}T{clock}:00Z")
     if short := SHORT.fullmatch(text.strip()):
         year, month, day, clock = (part.decode("ascii") for part in short.groups())
         return parse_time(f"20{year}-{month}-{day}T{clock}Z")
@@ -156,3 +184,13 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
     if unix := UNIX.search(text):
         return time_of_seconds(float((unix[1] + (unix[2] or b"")).decode("ascii")))
     return None
+
+
+def _time_of_day(found: re.Match[bytes], pattern: Pattern) -> str:
+    """Return when a row was written, if it has only the time of day; else empty."""
+    group = pattern.units.get("time") if pattern.name == SCRIPT else None
+    of_day = None if group is None else OF_DAY.fullmatch((found[group[0]] or b"").strip())
+    if of_day is None:
+        return ""
+    hour, minute, second = (int(part or 0) for part in of_day.groups())
+    return f"{hour:02}:{minute:02}:{second:02}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,10 @@ from gomem.inputs.runtime_lines.parse import (
     LoggedReading,
     looks_like_runtime_lines,
     parse_runtime_lines,
+    parse_table,
 )
 from gomem.inputs.runtime_lines.patterns import COUNTS, SIZES
+from gomem.inputs.runtime_lines.tables import looks_like_table
 from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -70,21 +73,45 @@ class RuntimeLines(Frames):
     stats: pd.DataFrame
     # Whether each is from another process than the previous one, if the text shows it.
     begins: tuple[bool, ...] = ()
+    times_of_day: tuple[str, ...] = ()  # of readings that have no more; else empty
+    # Of one of the readings kept of a long file: its number there, from 1, and how many there are.
+    row: int | None = None
+    all_rows: int | None = None
 
-    @property
+    @cached_property
     def time(self) -> datetime | None:
         """When the last reading was logged; None if unknown."""
         known = self.readings["logged_at"].dropna()
         return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
 
     @property
+    def time_of_day(self) -> str:
+        """The last reading's time of day, if only that is known; else empty."""
+        return self.times_of_day[-1] if self.times_of_day else ""
+
+    @property
     def dumps(self) -> Iterator[RuntimeLines]:
         """Yield each reading; of a long log only the first, the last and the peaks in between."""
-        for row in _chosen(self.readings):
-            readings, stats = (
-                frame.iloc[[row]].reset_index(drop=True) for frame in (self.readings, self.stats)
+        yield from self._dumps
+
+    @cached_property
+    def _dumps(self) -> list[RuntimeLines]:
+        if len(self.readings) == 1:
+            return [self]
+        chosen = _chosen(self.readings)
+        is_long = len(chosen) < len(self.readings)
+        places = self.readings["line"].rank(method="first").astype("int64").tolist()
+        return [
+            RuntimeLines(
+                self.readings.iloc[row : row + 1].reset_index(drop=True),
+                self.stats.iloc[row : row + 1].reset_index(drop=True),
+                self.begins[row : row + 1],
+                self.times_of_day[row : row + 1],
+                row=places[row] if is_long else None,
+                all_rows=len(self.readings) if is_long else None,
             )
-            yield RuntimeLines(readings, stats, self.begins[row : row + 1])
+            for row in chosen
+        ]
 
 
 def _chosen(readings: pd.DataFrame) -> list[int]:
@@ -133,15 +160,21 @@ def read_runtime_lines(source: Source) -> RuntimeLines:
     """
     try:
         readings, damaged, text = read_plain(source, looks_like_runtime_lines, parse_runtime_lines)
-    except FormatError:
+    except FormatError as error:
         if has_more_in_words(source.data):
             return _in_words(source)
-        if not has_goroutine_counts(source.data):
-            raise
-        return _counts(source)
+        if has_goroutine_counts(source.data):
+            return _counts(source)
+        try:
+            readings, damaged, text = read_plain(source, looks_like_table, parse_table)
+        except FormatError:
+            raise error from None
     frame = build_rows(map(_row, readings), READINGS)
     frame["line"] = text.lines(frame["line"].to_numpy())
-    return RuntimeLines(frame, _stats(readings), damaged=damaged)
+    of_day = tuple(reading.time_of_day for reading in readings)
+    return RuntimeLines(
+        frame, _stats(readings), times_of_day=of_day if any(of_day) else (), damaged=damaged
+    )
 
 
 def _in_words(source: Source) -> RuntimeLines:

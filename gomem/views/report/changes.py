@@ -8,6 +8,7 @@ from gomem.text import File, MomentName, Text, text
 from gomem.units import format_change, is_unknown, minus
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Paragraph, Section, in_one_fold
 from gomem.views.figures.ledger_change import plot_ledger_change
+from gomem.views.report.shown import with_tables
 from gomem.views.tables import BLANK, Row, change, shown_by, size, table, words
 from gomem.views.values import bytes_cell, change_cell
 from gomem.views.words import minus_signs, part_name
@@ -79,6 +80,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
         rows = [*([] if overall is None else [overall]), *steps]
         blocks.append(table("From snapshot to snapshot", STEPS, rows))
     drawn = sorted(steps, key=_moved, reverse=True)[:FIGURES]
+    with_their_own = with_tables([step.after for step in steps], diagnosis)
     caption = CAPTION
     if len(drawn) < len(steps):
         caption += (
@@ -90,6 +92,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
             _change_blocks(step, f"change-{place}", caption if step in drawn else ""),
         )
         for place, step in enumerate(steps, start=1)
+        if step in drawn or step.after in with_their_own
     ]
     blocks += in_one_fold(each, f"each of the {len(each)} intervals")
     if not blocks:

@@ -10,7 +10,7 @@ from gomem.units import format_bytes, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups import plot_groups
 from gomem.views.figures.waterfall import plot_rss_vs_heap
-from gomem.views.report.shown import first_of, of_moments
+from gomem.views.report.shown import first_of, of_moments, with_tables
 from gomem.views.tables import BLANK, Column, Row, noted, size, table, words
 from gomem.views.values import bytes_cell, fraction_cell
 from gomem.views.words import GROUPS, PARTS, part_name
@@ -45,10 +45,12 @@ def ledger_section(diagnosis: Diagnosis) -> Section | None:
     if not known:
         return None
     first = first_of(known, diagnosis)
+    shown_each = with_tables(list(known), diagnosis) | {first}
     ranked = sorted(known, key=lambda name: name != first)
     blocks = {
         name: _blocks(diagnosis, facts, place, is_drawn=ranked.index(name) < WATERFALLS)
         for place, (name, facts) in enumerate(known.items(), start=1)
+        if name in shown_each
     }
     sizes = {
         name: "" if facts.rss_bytes is None else f": RSS {format_bytes(facts.rss_bytes)}"

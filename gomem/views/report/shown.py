@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.text import MomentName
 from gomem.views.document import Block, Choice, Figure, Folded, Option, Table
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 NUMBERS = "The numbers of this figure"
 FIGURES = 6  # moments with a large figure; more would make the page too large to send
+# Snapshots of which a single number is known; of more, the tables of the first only are shown.
+MANY_UNDIVIDED = 100
 LISTED = 24  # moments with tables of allocation sites
 
 
@@ -22,6 +25,17 @@ def first_of(names: Collection[str], diagnosis: Diagnosis) -> str:
     """The moment to show first: that of the verdict, or the last if it is not among them."""
     first = diagnosis.shown_first
     return first if first is not None and first in names else list(names)[-1]
+
+
+def with_tables(names: Sequence[str], diagnosis: Diagnosis) -> frozenset[str]:
+    """The snapshots that get tables of their own: not those of a long log that has RSS alone."""
+    undivided = [
+        name
+        for name in names
+        if (groups := diagnosis.by_moment[name].groups) is not None
+        and {*groups.sizes, *groups.claimed} <= {UNDIVIDED}
+    ]
+    return frozenset(names) - frozenset(undivided if len(undivided) > MANY_UNDIVIDED else ())
 
 
 def drawn_of(names: Sequence[str], first: str, most: int = FIGURES) -> frozenset[str]:

@@ -15,6 +15,7 @@ from gomem.text import (
     BytesChange,
     Command,
     Count,
+    File,
     MomentName,
     Name,
     Number,
@@ -31,6 +32,7 @@ from gomem.views.titles import field_title
 from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
     from gomem.causes.finding import Evidence, Finding
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.text import Part
@@ -40,6 +42,7 @@ TONES: dict[Severity, Tone] = {
     Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.INFO: "info",
 }  # fmt: skip
 NO_BREAK = "\u00a0"  # space
+NAMED_UNREAD = 2  # files
 SHOWN_PROOF = 3  # lines below the headline
 
 
@@ -82,10 +85,25 @@ def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
         return Text("no verdict")
     if tone != "good":
         return Text(label_of(tone, confidence))
-    names = {file.source.text_name for file in diagnosis.capture.files}
-    files = Count(len(names) + len(diagnosis.capture.passed_over), "file")
+    files = _files_read(diagnosis.capture)
     words = "healthy, judging by {}" if shows_rss(diagnosis) else "Go heap healthy, judging by {}"
     return text(words, files)  # a log of the GC shows no other memory
+
+
+def _files_read(capture: Capture) -> Text:
+    """How many files the verdict uses, and of how many, if some were not read."""
+    read = {file.source.text_name for file in capture.files}
+    unread = {source.text_name for source in capture.passed_over} - read
+    if not unread:
+        return text("{}", Count(len(read), "file"))
+    files = text("{} of {}", str(len(read)), Count(len(read) + len(unread), "file"))
+    unsaid = sorted(unread & capture.looks.keys() - {*capture.unread_evidence})
+    if not unsaid:
+        return files
+    named = [text("{} ({})", File(name), capture.looks[name]) for name in unsaid[:NAMED_UNREAD]]
+    more = len(unsaid) - len(named)
+    named += [text("{} more", str(more))] * bool(more)
+    return text("{}; not read: {}", files, joined(", ", named))
 
 
 def _size(diagnosis: Diagnosis) -> Tile | None:

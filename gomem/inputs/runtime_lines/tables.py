@@ -1,0 +1,179 @@
+"""Tables over time in the other forms that scripts and people write, with a line of names above.
+
+Blanks       # date time rss_kb threads       the `#` can be missing; cells can be `109 MiB`
+CSV          date,time,rss_kb                 date and time in two columns
+Markdown     | time | RSS (MiB) | Sys |        anywhere in a text, with the rule below
+Quirks       The unit of RSS is in the column's name or in the cell. Without it RSS is not read:
+             /proc and ps print KiB, and programs print bytes.
+             A field of MemStats without a unit is in bytes, if no row is too small for that.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import chain, pairwise, takewhile
+from typing import TYPE_CHECKING
+
+from gomem.inputs.markdown import RULE, cells_of_row
+from gomem.inputs.runtime_lines.columns import MAX_COLUMNS, SCRIPT, quantity_of
+from gomem.inputs.runtime_lines.patterns import COUNTS, Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+HEAD_BYTES = 1 << 16  # searched for the line of names
+MIN_ROWS = 2
+SAMPLE_ROWS = 1000  # whose sizes decide whether a column can be in bytes
+LEAST_HEAP = 1 << 16  # bytes; a Go program's heap is never smaller
+BAR = b"|"
+_SEPARATORS = (b",", b";", b"\t")
+_COMMANDS = frozenset({"args", "cmd", "comm", "command"})  # columns whose cells can have blanks
+_TIME = (
+    rb"(?>\d{4}[-/]\d\d[-/]\d\d[T \t,;]++\"?\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?[^\s,;|]*+"
+    rb"|[^\s,;|]++)"
+)
+_CELL = rb"(?>\d[\d.]*+ [KMGTkmgt]?i?[Bb](?![^\s|])|[^\s|]++)"
+_ROW = re.compile(rb"\s*\|.*\|\s*")
+_NO_BLANK = re.compile(rb"(?<![ \t])[ \t]++(?=[(\[])")  # before a unit: `RSS (MiB)`
+_NUMBER = re.compile(rb"\d{1,15}(?:\.\d{1,9})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the form of its rows, their lines from 0, and sizes without a unit."""
+
+    pattern: Pattern
+    start: int  # the first line below the names
+    stop: int
+    without_unit: tuple[str, ...]  # names of columns
+
+
+def looks_like_table(data: bytes) -> bool:
+    """Whether a text has such a table, with a unit for a size."""
+    return table_in(data) is not None
+
+
+def table_in(data: bytes) -> Table | None:
+    """Return the first table that names a time and a size with a unit; else None."""
+    found = any_table_in(data)
+    if found is None or not found.pattern.units.keys() - {"time", *COUNTS}:
+        return None
+    return found
+
+
+def any_table_in(data: bytes) -> Table | None:
+    """Return the first table that names a time and a size, whatever their units; else None."""
+    lines = data.split(b"\n")
+    tables = chain(_in_bars(data, lines), _at_the_top(data, lines))
+    return next((table for table in tables if table is not None), None)
+
+
+def _in_bars(data: bytes, lines: Sequence[bytes]) -> Iterator[Table | None]:
+    """Tables in Markdown."""
+    if b"|" not in data[:HEAD_BYTES] or b"--" not in data[:HEAD_BYTES]:
+        return
+    known = len(data[:HEAD_BYTES].split(b"\n"))
+    for place in range(1, min(known, len(lines))):
+        line = lines[place]
+        if b"|" in line and RULE.fullmatch(line.rstrip(b"\r")) and _ROW.fullmatch(lines[place - 1]):
+            names = [cell.decode("utf-8", "replace") for cell in cells_of_row(lines[place - 1])]
+            below = takewhile(_ROW.fullmatch, lines[place + 1 :])
+            yield _table(names, BAR, lines, place + 1, place + 1 + len(list(below)))
+
+
+def _at_the_top(data: bytes, lines: Sequence[bytes]) -> Iterator[Table | None]:
+    """The table whose names are the first line, or a comment before the rows."""
+    for place, line in enumerate(data[:HEAD_BYTES].split(b"\n")):
+        bare = line.strip()
+        if not bare:
+            continue
+        head = _NO_BLANK.sub(b"", bare.lstrip(b"# \t"))
+        separator = next((each for each in _SEPARATORS if each in head), b"")
+        names = head.split(separator) if separator else head.split()
+        words = [name.decode("utf-8", "replace") for name in names]
+        yield _table(words, separator, lines, place + 1, len(lines))
+        if not bare.startswith(b"#"):
+            return
+
+
+def _table(
+    names: Sequence[str], separator: bytes, lines: Sequence[bytes], start: int, stop: int
+) -> Table | None:
+    """The table with these columns; None if they are no time and size, or no rows follow."""
+    quantities = [quantity_of(name) for name in names]
+    kinds = [quantity for quantity, _ in quantities]
+    date = _date_before_time(names)
+    if date is not None:
+        kinds[date] = ""
+    of = [kind for kind in kinds if kind]
+    sizes = {kind for kind in of if kind != "time" and kind not in COUNTS}
+    if len(names) > MAX_COLUMNS or "time" not in of or not sizes & {"rss", "go_alloc", "go_sys"}:
+        return None
+    if len(set(of)) < len(of):
+        return None  # two columns of one name
+    regex = re.compile(_row(kinds, names, separator, date))
+    rows = [found for line in lines[start:stop] if (found := regex.fullmatch(line)) is not None]
+    if len(rows) < MIN_ROWS:
+        return None
+    units = {"time": ("time", 1)}
+    unknown = []
+    for name, (_, unit), kind in zip(names, quantities, kinds, strict=True):
+        if not kind or kind == "time":
+            continue
+        if kind not in COUNTS and unit is None:
+            cells = [row[kind].strip() for row in rows[:SAMPLE_ROWS]]
+            judged = _unit_of(kind, cells)
+            if judged is None:
+                unknown.append(name.strip())
+                continue
+            units[kind] = (kind, judged)
+        else:
+            units[kind] = (kind, unit or 1)
+    return Table(Pattern(SCRIPT, regex, separator, units), start, stop, tuple(unknown))
+
+
+def _unit_of(kind: str, cells: Sequence[bytes]) -> int | None:
+    """The unit of a column without one in its name, if its cells have units or are of MemStats."""
+    bare = [cell for cell in cells if _NUMBER.fullmatch(cell)]
+    if not bare:
+        return 1
+    is_of_memstats = kind.startswith("go_") and len(bare) == len(cells)
+    are_bytes = all(cell.isdigit() and int(cell) >= LEAST_HEAP for cell in bare)
+    return 1 if is_of_memstats and are_bytes else None
+
+
+def _date_before_time(names: Sequence[str]) -> int | None:
+    """The column with the date, if the next one has the time of day; else None."""
+    words = [name.strip().strip('"').lower() for name in names]
+    pairs = enumerate(pairwise(words))
+    places = (place for place, pair in pairs if pair == ("date", "time"))
+    return next(places, None)
+
+
+def _row(kinds: Sequence[str], names: Sequence[str], separator: bytes, date: int | None) -> bytes:
+    """The expression of a row."""
+    cells = []
+    last = len(names) - 1
+    for place, (kind, name) in enumerate(zip(kinds, names, strict=True)):
+        if place == date:
+            continue  # part of the time
+        is_text = not kind and place == last and name.strip().lower() in _COMMANDS
+        other = rb".*" if is_text else _CELL
+        if separator:
+            other = rb"[^" + re.escape(separator) + (rb"\"" * bool(kind)) + rb"\n]*"
+        cell = _time_in(separator, is_pair=date is not None) if kind == "time" else other
+        quote = rb"\"?" if separator and separator != BAR else b""
+        cells.append(quote + rb"(?P<" + kind.encode() + rb">" + cell + rb")" if kind else cell)
+        cells[-1] += quote * bool(kind)
+    between = rb"[ \t]++" if not separator else re.escape(separator)
+    outer = rb"\s*+\|" if separator == BAR else b""
+    return rb"[ \t]*+" + outer + between.join(cells) + (rb"\|" if outer else b"") + rb"\s*"
+
+
+def _time_in(separator: bytes, *, is_pair: bool) -> bytes:
+    """The expression of a time, in two cells if the date has its own."""
+    if not separator:
+        return _TIME
+    cell = rb"[^" + re.escape(separator) + rb"\n\"]*"
+    return cell + rb"\"?" + re.escape(separator) + rb"\"?" + cell if is_pair else cell
