@@ -79,7 +79,6 @@ ARTEFACTS = (
 )
 NO_LEVELS = frozenset({"moment", "artefact", "reading", "place", "Name", "State", "go_version"})
 ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")
-
 _OWN = (
     Column("goroutines", "Int64", "count", "Goroutines, by the moment's profile or dump."),
     Column("max_rss_bytes", "Int64", "B", "Peak RSS, as a heap profile in text ends with."),

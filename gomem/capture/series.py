@@ -15,6 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
 from gomem.capture.clock import BY_NAME, OWN_CLOCK
+from gomem.capture.moment import Moment
 from gomem.capture.pasted import PastedPart
 from gomem.capture.place import AFTER, ONE_SCRIPT, are_repeated, place_of_word, stem_of
 from gomem.capture.runs import in_order
@@ -52,8 +53,8 @@ class Series:
 def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]]:
     """Take files apart whose readings all have a time; return the other files, and the series.
 
-    A file alone stays, and so does a paste. So do all if other files have no time and are several
-    of a kind: words or numbers in their names order them.
+    A file alone stays, and so does a paste. So do all if other files have no time, nor a last GC
+    that they are not before, and are several of a kind: words or numbers in their names order them.
     """
     if len([file for file in artefacts if file.kind.scope == MOMENT_SCOPE]) < 2:
         return artefacts, []
@@ -66,7 +67,7 @@ def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]
     left = [file for file in artefacts if id(file) not in found]
     beside = [file for file in left if file.kind.scope == MOMENT_SCOPE]
     undated = [file for file in beside if file.time_source not in {BY_NAME, OWN_CLOCK}]
-    if are_repeated(undated):
+    if are_repeated([file for file in undated if Moment("", (file,)).not_before is None]):
         return artefacts, []
     return left, [*found.values()]
 

@@ -220,3 +220,21 @@ def test_twice_as_many_readings_are_compared_twice_as_often(tmp_path, monkeypatc
     few, many = compared
     assert few > 0
     assert many <= 2.2 * few
+
+
+def test_a_dated_series_stays_beside_undated_snapshots_that_know_their_last_gc(tmp_path):
+    """
+    A loop of ps, and MemStats as JSON that a person called early and late.
+    """
+    times = [f"Fri Nov 27 04:00:{second:02} UTC 2026\n" for second in range(0, 25, 5)]
+    loop = "".join(t + LISTING.format(40_000 + 1_000 * n) for n, t in enumerate(times))
+    stats = {"HeapAlloc": 9, "HeapSys": 9, "HeapInuse": 9, "Sys": 9, "NumGC": 1}
+    noon = 1795752000 * 10**9  # 04:00:00 UTC
+    vars_ = {
+        f"vars.{name}.json": memstats_json(**stats, LastGC=noon + second * 10**9)
+        for name, second in (("early", 1), ("late", 19))
+    }
+
+    assert [40_000 + 1_000 * n for n in range(5)] == [
+        *rss_of(written(tmp_path, **{"ps.log": loop}, **vars_)).values()
+    ]

@@ -213,9 +213,8 @@ def _uniform(data: bytes) -> Mappings | None:
     halves = [header.partition(b" ") for header in entries.headers]
     behind = [after for _, _, after in halves]
     addresses = _address_pairs([before for before, _, _ in halves])
-    if addresses is None or not all(map(BEHIND.fullmatch, set(behind))):
-        return None
-    if any(after.endswith(b" kB") for after in set(behind)):  # as of a header that is JOINED
+    # A header that ends in kB is JOINED.
+    if addresses is None or not all(BEHIND.fullmatch(x) and x[-3:] != b" kB" for x in set(behind)):
         return None
     units = {name: KIB if name in entries.in_kib else 1 for name in entries.fields}
     fields = {
