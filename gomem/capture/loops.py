@@ -61,8 +61,8 @@ _CANDIDATE = re.compile(
     rb"[-+.,:\dZAPM =#*<>\]~_]*\r?(?=\n|\Z)"
     rb"|[ \t]*[A-Z][a-z]{2},? +[A-Z0-9][a-z0-9]{0,2} [^\n]{0,50}(?=\n|\Z)|[ \t]+<))"
 )
-_OF_PROMPT = re.compile(rb"[$#%>\xaf](?=[ \r\n]|\Z)")
-_OF_HEADER = re.compile(rb"RS[SZ]\b|RES\b|MEM USAGE|MEMORY\(bytes\)|INODES")
+_PROMPT = re.compile(rb"[$#%>\xaf](?=[ \r\n]|\Z)")
+_HEADER = re.compile(rb"RS[SZ]\b|RES\b|MEM USAGE|MEMORY\(bytes\)|INODES")
 _NUMBERS = re.compile(rb"[0-9a-f]*[0-9][0-9a-f]*")
 
 
@@ -220,7 +220,7 @@ def _candidates(data: bytes, lines: Sequence[bytes], name: str) -> list[tuple[in
         found.setdefault(number, why)
     if last >= 0:
         found.setdefault(last + 1, STATUS)
-    for pattern, why in ((_OF_PROMPT, END), (_OF_HEADER, HEADER)):
+    for pattern, why in ((_PROMPT, END), (_HEADER, HEADER)):
         for number, _ in _with_lines(pattern, text):
             found.setdefault(number - 1, why)
     return [*sorted(found.items()), (len(lines), END)]

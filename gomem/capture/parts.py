@@ -55,8 +55,10 @@ def _parts(source: Source, *, is_ticket: bool) -> list[Source]:
     printed = loop_parts(source)
     if not is_ticket:
         return printed
-    # Of a session of commands both have parts: those with times, or else the more, are better.
     pasted = pasted_parts(source)
+    if pasted and sum(map(_is_fence, source.data.split(b"\n"))) >= MIN_FENCES:
+        return pasted  # its fences say where a paste ends
+    # Of a session of commands both have parts: those with times, or else the more, are better.
     has_times = any(isinstance(part, LoopPart) and part.has_time for part in printed)
     return printed if len(printed) + has_times > len(pasted) else pasted
 
@@ -78,11 +80,15 @@ def _is_ticket(source: Source) -> bool:
     if path.suffix.lower() not in MARKDOWN or path.stem.upper() in DOCUMENTS:
         return False
     lines = source.data.split(b"\n") if len(source.data) <= TICKET_BYTES else []
-    if sum(FENCE.fullmatch(line) is not None for line in lines) < MIN_FENCES or not prose_in(lines):
+    if sum(map(_is_fence, lines)) < MIN_FENCES or not prose_in(lines):
         return False
     kinds = [kind_of(part.data, part.name) for part in pasted_parts(source)]
     scopes = {kind.name: kind.scope for kind in kinds if kind is not None}
     return len(scopes) > 1 and MOMENT_SCOPE in scopes.values()
+
+
+def _is_fence(line: bytes) -> bool:
+    return FENCE.fullmatch(line) is not None
 
 
 def _is_code(source: Source) -> bool:

@@ -42,7 +42,7 @@ def tmpfs_of_df(head: bytes, _: str) -> Resemblance | None:
         used[mount].append(size)
     if not used:
         return None
-    mount, sizes = max(used.items(), key=lambda one: (one[1][-1] - one[1][0], one[1][-1]))
+    mount, sizes = max(used.items(), key=lambda of: (of[1][-1] - of[1][0], of[1][-1]))
     if sizes[-1] - sizes[0] < MIN_RISE and sizes[-1] < MIN_USED:
         return None
     at = File(mount.decode("utf-8", "replace"))

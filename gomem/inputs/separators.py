@@ -15,8 +15,8 @@ MAX_BYTES = 200  # a separator is shorter
 AROUND = b"=-#*+<>[]~_ \t\r"
 _NAME = re.compile(rb"(?:#{2,6}|={2,}|-{2,}|\*{2,}|>{2,}|<{2,}|~{2,}) ?[^\s#=*<>~|-][^\n|]*")
 _RULE = re.compile(rb"#{3,}|={3,}|-{3,}|\*{3,}|~{3,}|_{3,}")
-_OF_GO_TEST = re.compile(rb"(?:===|---) (?:RUN|PAUSE|CONT|NAME|FAIL|PASS|SKIP|BENCH)\b")
-_OF_A_DIFF = re.compile(rb"--- \S*/\S*(?:\t.*)?")
+_BY_GO_TEST = re.compile(rb"(?:===|---) (?:RUN|PAUSE|CONT|NAME|FAIL|PASS|SKIP|BENCH)\b")
+_IN_A_DIFF = re.compile(rb"--- \S*/\S*(?:\t.*)?")
 
 
 def time_in(line: bytes) -> bytes:
@@ -35,7 +35,7 @@ def is_separator(line: bytes) -> bool:
     """Whether a line is a decorated name."""
     if line[:1] not in {b"#", b"=", b"-", b"*", b"<", b">", b"~"} or len(line) > MAX_BYTES:
         return False
-    if _OF_GO_TEST.match(line) or _OF_A_DIFF.fullmatch(line):
+    if _BY_GO_TEST.match(line) or _IN_A_DIFF.fullmatch(line):
         return False
     return _NAME.fullmatch(line.rstrip()) is not None
 

@@ -352,6 +352,7 @@ def test_the_usual_thresholds_are_taken_where_none_are_given(monkeypatch):
     monkeypatch.setattr(
         "gomem.diagnosis.diagnosis._facts", lambda path: SimpleNamespace(capture=path)
     )
+    monkeypatch.setattr("gomem.diagnosis.diagnosis.halves", lambda _: None)
 
     alone, held = diagnose("a"), diagnose("a", "b", thresholds=(own := Thresholds()))
 

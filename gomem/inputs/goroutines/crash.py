@@ -257,7 +257,7 @@ _FIND_LIMIT = (
     "seccomp profile; or the build is for another processor (go version -m PROGRAM names its "
     "GOARCH and GOARM)"
 )
-_OF_32_BITS = Text(
+_ON_32_BITS = Text(
     "it is a 32-bit program, which has addresses for 2 to 4 GiB at most, whatever the machine has"
 )
 _BUILD_FOR_64_BITS = (
@@ -279,7 +279,7 @@ def refused_words(crash: Crash) -> tuple[Text, str] | None:
     if full:
         return full, _BUILD_FOR_64_BITS
     if crash.is_32_bit and crash.in_use_bytes is None and not crash.is_one_object:
-        return _OF_32_BITS, _BUILD_FOR_64_BITS
+        return _ON_32_BITS, _BUILD_FOR_64_BITS
     return None
 
 

@@ -55,8 +55,8 @@ _FOR_OBJECTS = re.compile(
 )
 _FOR_SMALL = re.compile(rb"^\s*runtime\.(?:\(\*mcache\)\.refill|MCache_Refill)\(", re.MULTILINE)
 _ADDRESS = re.compile(rb"\b0x(c[0-9a-f]{9})\b")
-_OF_32_BITS = re.compile(rb"/runtime/(?:asm_(?:386|arm|mipsx)|rt0_\w{3,10}_(?:386|arm))\.s:")
-_OF_ARM64 = re.compile(rb"/runtime/asm_arm64\.s:")
+_ON_32_BITS = re.compile(rb"/runtime/(?:asm_(?:386|arm|mipsx)|rt0_\w{3,10}_(?:386|arm))\.s:")
+_ON_ARM64 = re.compile(rb"/runtime/asm_arm64\.s:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def asked_by_frames(text: bytes) -> Asked:
         size,
         is_small=_FOR_SMALL.search(text) is not None,
         heap_bytes=heap or None,
-        is_32_bit=_OF_32_BITS.search(text) is not None,
+        is_32_bit=_ON_32_BITS.search(text) is not None,
     )
     if size is None:
         return asked
@@ -114,7 +114,7 @@ def _begin_of(text: bytes, mapped: re.Match[bytes]) -> int:
     if mapped[1] == b"S":
         return C_BEGIN if has_reserved else 0
     if not has_reserved:
-        is_arm64 = _OF_ARM64.search(text) or int(mapped[2], 16) < BEGIN
+        is_arm64 = _ON_ARM64.search(text) or int(mapped[2], 16) < BEGIN
         return BEGIN_ON_ARM64 if is_arm64 else BEGIN
     lowest = min((int(found, 16) for found in _ADDRESS.findall(text)), default=0)
     if BEGIN_SINCE_1_7 <= lowest < BEGIN_SINCE_1_5:

@@ -40,7 +40,7 @@ UNIX = re.compile(rb"(\d{10})(\.\d{1,9})?")
 # In tables: a date and a time in two cells, or without seconds; a time of day.
 BETWEEN = re.compile(rb"[\s,;|\"]+")
 MINUTES = re.compile(rb"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d) ?(?:Z|UTC)?")
-OF_DAY = re.compile(rb"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?")
+TIME_OF_DAY = re.compile(rb"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -189,7 +189,7 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
 def _time_of_day(found: re.Match[bytes], pattern: Pattern) -> str:
     """Return when a row was written, if it has only the time of day; else empty."""
     group = pattern.units.get("time") if pattern.name == SCRIPT else None
-    of_day = None if group is None else OF_DAY.fullmatch((found[group[0]] or b"").strip())
+    of_day = None if group is None else TIME_OF_DAY.fullmatch((found[group[0]] or b"").strip())
     if of_day is None:
         return ""
     hour, minute, second = (int(part or 0) for part in of_day.groups())

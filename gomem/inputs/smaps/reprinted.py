@@ -35,7 +35,7 @@ _SAID = re.compile(  # in a list or a sentence
     rb"[`*_\"' ]{0,6}" + _SIZE + rb"(?:[^\n\d]{0,20}\bpeak\b[`*_:=\"' ]{1,6}" + _SIZE + rb")?",
     re.IGNORECASE,
 )
-_OF_IT = re.compile(
+_PARTS = re.compile(
     rb"\b(RESIDENT|SWAPPED[ _]OUT)\b[^\n=:\d]{0,20}[:=][^\n\d]{0,12}" + _SIZE, re.IGNORECASE
 )
 _ASK_MACOS = (
@@ -81,7 +81,7 @@ def footprint_of_macos(head: bytes, _: str) -> Resemblance | None:
     size, peak = (Quoted((part or b"").decode("ascii")) for part in found.groups())
     most = text(", at most {}", peak) if found[2] else ""
     words = "what a tool of macOS says of a process: a physical footprint of {}{}{}"
-    sizes = [] if printed else [*reversed(_OF_IT.findall(head))]  # the first of each counts
+    sizes = [] if printed else [*reversed(_PARTS.findall(head))]  # the first of each counts
     parts = {name.lower()[:1]: size for name, size in sizes}
     what = text(words, size, most, _parts_words(parts))
     way_out = f"{_ASK_MACOS}; {_ASK_IDLE}" if b"s" in parts else _ASK_MACOS
