@@ -280,8 +280,8 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
     if over:
         return _over(merged, peak, scale)
     if not now:
-        moments = MomentName(merged.moment or ""), MomentName(scale.last)
-        merged = replace(merged, title=text(_EARLIER_TITLE, merged.title, *moments))
+        seen = MomentName(merged.moment or "")
+        merged = replace(merged, title=text(_EARLIER_TITLE, merged.title, seen))
     if peak.bytes and peak.bytes >= scale.thresholds.peak_ratio * (last.bytes or 0):
         return replace(merged, title=merged.title + _peak_words(merged.title, peak))
     return merged
@@ -324,7 +324,7 @@ def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
 
 
 MAX_NUMBERS = 3  # per title
-_EARLIER_TITLE = "{} (at {}; unknown at {})"
+_EARLIER_TITLE = "{} (last seen at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _RELEASED = "; released before {}"
 _PASSED = "; at {} the rest is too small to report"  # of a larger whole, it can be as many bytes

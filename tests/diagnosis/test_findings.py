@@ -128,7 +128,7 @@ def test_where_the_last_moment_cannot_show_a_cause_nobody_knows_whether_it_holds
     (one,) = one_a_cause([finding(moment="1", mib=9)], by)
 
     assert (False, False) == (one.now, one.over)
-    assert "9 MiB (at snapshot 1; unknown at snapshot 2)" == one.title
+    assert "9 MiB (last seen at snapshot 1)" == one.title
     assert "take another" == one.next_step
     assert not by.is_past(one)
 
