@@ -49,6 +49,7 @@ OF_CAUSES = {
     "gomem.causes.evidence",
     "gomem.causes.finding",
     "gomem.causes.goroutines",
+    "gomem.causes.grown_in_one_file",
     "gomem.causes.idle_heap",
     "gomem.causes.killed",
     "gomem.causes.live_growth",

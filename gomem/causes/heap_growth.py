@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, sentences, top, with_files
-from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
+from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
+from gomem.causes.grown_in_one_file import NAME_IT, of_arenas, of_delta, of_rss
 from gomem.causes.live_growth import (
     CODE,
     grows,
-    matters,
     printed_bytes,
     probability,
     read_from,
@@ -41,21 +41,20 @@ from gomem.causes.sites import (
     site_evidence,
     whole_evidence,
 )
-from gomem.text import Bytes, Command, Count, Function, Rate, Seconds, Text, text
+from gomem.text import Bytes, Count, Function, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
     from gomem.analysis.retention.described import Keeper
     from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
-    from gomem.facts.moment import MomentFacts
 
 
 def find(case: Case) -> list[Finding]:
     """Return one finding, if the live heap grows to the end."""
     live, thresholds = case.facts.live_heap, case.thresholds
     if live is None:
-        return _of_rss(case) or _of_arenas(case)
+        return of_delta(case, CAUSE) or of_rss(case, CAUSE) or of_arenas(case, CAUSE)
     if live.rise is None or not grows(case):
         return []
     sure = probability(case)
@@ -92,12 +91,6 @@ def lack(case: Case) -> Lack | None:
 SEEN_IN = {"log": "gctrace log", "marks": "live heap at each snapshot", "profiles": "heap profiles"}
 WATCH = text(
     "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
-)
-NAME_IT = text(
-    "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "
-    "first: {}.",
-    CAPTURE,
-    Command("gomem top LAST --base FIRST --cum"),
 )
 _ONE_MORE = (
     "Take more heap profiles to see which functions grow: {}. Then compare the last profile with "
@@ -268,109 +261,3 @@ def _next_step(rise: Rise, case: Case) -> Text:
     see = text("See which callers cause the growth: {}.", top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
     return sentences(see, WATCH if is_short else "")
-
-
-def _of_rss(case: Case) -> list[Finding]:
-    """Return a finding if only RSS is known over time, and a heap profile names who holds it.
-
-    Of the recorded processes whose RSS rises like this, nine of ten leak, in Go or in C. So the
-    program's own function must hold most of the profile, and the profile a part of the growth.
-    """
-    facts, thresholds = case.facts, case.thresholds
-    rise, path = facts.rss_level.rise, _last_profile(case)
-    sites = holding_sites(case) if path is not None else ()
-    if rise is None or not sites or sites[0].share < thresholds.most_share:
-        return []
-    is_steady = rise.goes_on and rise.readings >= thresholds.growth_readings
-    if not is_steady or not matters(rise, thresholds) or rise.ratio < thresholds.growth_few_ratio:
-        return []
-    with_rss = [moment for moment in facts.moments if moment.rss_bytes is not None]
-    last, in_use = with_rss[-1], sites[0].change / sites[0].share
-    most = _most_of_go(with_rss[0], last)
-    is_of_go = most is None or most >= thresholds.most_share * rise.grown
-    if not is_of_go or in_use < thresholds.named_share * rise.grown:
-        return []
-    is_timed = all(moment.time is not None for moment in facts.moments)
-    reached = Bytes(round(rise.reached))
-    if is_timed:
-        grows = text("by {}, to {}", Rate(rise.rate, rise.low, rise.high), reached)
-    else:
-        grows = text("from {} to {}", Bytes(round(rise.first)), reached)
-    return [
-        CAUSE.finding(
-            Severity.WARNING,
-            text(
-                "Leak or cache still filling: RSS grows {}; {} of inuse_space is from {}",
-                grows,
-                share_words(sites[0].share, thresholds),
-                sites[0].words,
-            ),
-            size=round(min(in_use, rise.grown)),
-            evidence=(
-                *rise_evidence(rss_path(last), "RSS", rise),
-                *(watched_evidence(rss_path(last), rise) if is_timed else ()),
-                *_site_evidence(sites, case),
-            ),
-            mechanism=_RSS_ONLY,
-            next_step=NAME_IT,
-            confidence="possible",
-            sites=sites,
-        )
-    ]
-
-
-def _most_of_go(first: MomentFacts, last: MomentFacts) -> int | None:
-    """Return how much of the growth of RSS can be Go's heap; None if no file limits it."""
-    if last.arenas_rss_bytes is not None:
-        return last.arenas_rss_bytes
-    before, after = _anonymous(first), _anonymous(last)
-    return None if before is None or after is None else after - before
-
-
-def _anonymous(moment: MomentFacts) -> int | None:
-    """Return RSS without files and shared memory; None if those are unknown."""
-    ledger = moment.ledger
-    if ledger is None or ledger.rss_bytes is None or not ledger.has("mapped_files"):
-        return None
-    return ledger.rss_bytes - ledger.part("mapped_files") - ledger.part("shared_memory")
-
-
-_RSS_ONLY = (
-    "RSS rises steadily to the end, and a heap profile shows who holds Go's heap. A profile is of "
-    "an earlier GC and leaves garbage out, so it shows less than RSS. Only a second profile shows "
-    "that the live heap grows."
-)
-
-
-def _of_arenas(case: Case) -> list[Finding]:
-    """Return a note if only the resident memory of the arenas is known, and it rises."""
-    level = case.facts.arenas_level
-    rise = None if level is None else level.rise
-    thresholds = case.thresholds
-    if rise is None or not matters(rise, thresholds) or rise.readings < thresholds.growth_readings:
-        return []
-    if rise.linear_share < thresholds.linear_share:
-        return []
-    path = case.facts.moments[-1].path("smaps")
-    return [
-        CAUSE.finding(
-            Severity.INFO,
-            text(
-                "The resident Go heap grows by {}, to {}; no file says how much is live",
-                Rate(rise.rate, rise.low, rise.high),
-                Bytes(round(rise.reached)),
-            ),
-            moment=case.facts.moments[-1].name,
-            size=round(rise.grown),
-            evidence=rise_evidence(path, "Rss of the Go heap", rise),
-            next_step=_TAKE_MEMSTATS,
-            confidence="possible",
-        )
-    ]
-
-
-_TAKE_MEMSTATS = text(
-    "Add MemStats and heap profiles, which separate live heap from idle heap and show which "
-    "functions allocate: {}.",
-    CAPTURE,
-)

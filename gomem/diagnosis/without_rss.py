@@ -53,6 +53,7 @@ from gomem.diagnosis.pasted_profiles import (
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
 from gomem.facts.profiles import ALLOCATED, IN_USE
+from gomem.inputs.pprof.about import is_delta
 from gomem.inputs.pprof.heap_text import NO_HEADER
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
@@ -121,6 +122,12 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     at = text(" at {}", MomentName(last)) if has_several else ""
     since = text(", and {} at {}", Bytes(earlier), MomentName(first)) if has_several else ""
     sentence = text("{}{}{}.", _in_use(profile, total), at, since)
+    if is_delta(profile):
+        seconds = Seconds(profile.columns.duration_nanos / 1e9)
+        net = int(profile.values(IN_USE).sum())
+        rose = text("{} by {}", "rose" if net > 0 else "fell", Bytes(abs(net)))
+        words = "In the {} that the heap profile covers (heap?seconds=N), memory in use {}{}."
+        sentence = text(words, seconds, rose, at)
     grew = diagnosis.thresholds.has_grown(earlier, total)
     said = (sentence, who_holds(diagnosis, last), alike_words(profile))
     return joined(" ", filter(None, said)), grew, step_after_heap(profile) or SMAPS_TOO

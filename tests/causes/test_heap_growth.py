@@ -14,6 +14,7 @@ from gomem.analysis.series.level import Level
 from gomem.causes import heap_growth
 from gomem.causes.case import Case
 from gomem.causes.finding import Severity
+from gomem.diagnosis.diagnosis import diagnose
 from gomem.facts.keepers import Kept
 from gomem.inputs.schema import build
 from gomem.text import Bytes, Function, Rate
@@ -21,6 +22,15 @@ from gomem.units import KIB, MIB
 from tests.analysis.retention.test_keepers import recorded
 from tests.builders import FIXTURES, but, case_of, diagnosed
 from tests.causes.situations import facts
+from tests.pprof_messages import (
+    INUSE_SPACE,
+    STRINGS,
+    TWO_FUNCTIONS,
+    TWO_LOCATIONS,
+    field,
+    sample,
+    strings,
+)
 
 T = np.linspace(0, 30, 16)
 KINDS = ("log", "marks", "profiles")
@@ -248,3 +258,37 @@ def test_readings_of_a_log_are_said_as_the_log_prints_them():
     (reached,) = finding.title.of(Bytes)
     assert 70 * MIB == reached.value
     assert {10 * MIB, 70 * MIB} <= {one.value for one in finding.evidence if one.unit == "B"}
+
+
+def delta(tmp_path, grown_mib, *, nanos=30 * 10**9):
+    """The diagnosis of a profile as heap?seconds=30 serves it."""
+    used = sample(1, 2, value=grown_mib * MIB)
+    code = (TWO_LOCATIONS, TWO_FUNCTIONS, strings(*STRINGS), field(10, nanos))
+    (tmp_path / "heap.pb").write_bytes(b"".join([INUSE_SPACE, used, *code]))
+    return diagnose(tmp_path)
+
+
+def test_a_delta_profile_is_itself_a_growth(tmp_path):
+    found = delta(tmp_path, 60)
+    (growth,) = [finding for finding in found.findings if finding.code == "heap-growth"]
+
+    assert "60 MiB more in use after 30 s (2 MiB/s)" in growth.title
+    assert (60 * MIB, Severity.WARNING, "possible") == (
+        growth.bytes, growth.severity, growth.confidence,
+    )  # fmt: skip
+    assert "memory in use rose by 60 MiB" in found.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("grown", "nanos"),
+    [
+        pytest.param(4, 30 * 10**9, id="it grew little"),
+        pytest.param(-60, 30 * 10**9, id="it fell"),
+        pytest.param(60, 0, id="it is a level"),
+    ],
+)
+def test_what_is_no_growth_is_not_called_so(grown, nanos, tmp_path):
+    found = delta(tmp_path, grown, nanos=nanos)
+
+    assert "heap-growth" not in {finding.code for finding in found.findings}
+    assert (grown < 0) == ("fell by 60 MiB" in found.verdict.sentence)

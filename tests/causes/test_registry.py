@@ -15,6 +15,7 @@ ABOUT_CAUSES |= {"signatures"}  # whose rows stand in signatures.toml
 ABOUT_CAUSES |= {"scores"}  # whose numbers are fitted, and stand in weights.toml
 SHARED = {
     "goroutines",
+    "grown_in_one_file",
     "sites",
     "live_growth",
     "lock_holder",

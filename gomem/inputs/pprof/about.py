@@ -84,6 +84,11 @@ def _kind_of_contention(profile: Profile) -> str:
     return "mutex" if any("nlock" in name for name in leaves) else "block"
 
 
+def is_delta(profile: Profile) -> bool:
+    """Whether a heap profile is the growth in a time, as of heap?seconds=30: only that has one."""
+    return profile.kind == "heap" and profile.printed is None and profile.columns.duration_nanos > 0
+
+
 def release_in(columns: PprofColumns) -> str | None:
     """Return the Go release found in a profile's file paths; None if there is none."""
     found = map(release_in_path, dict.fromkeys(function_files(columns)))

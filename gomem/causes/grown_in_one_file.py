@@ -1,0 +1,180 @@
+"""The live heap grows, by files that show its growth in other ways than by several readings.
+
+A delta profile (`heap?seconds=30`) is itself a growth. RSS over time and one heap profile show who
+holds what grows. The arenas in smaps alone show that something does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.commands import CAPTURE
+from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
+from gomem.causes.finding import Finding, Severity
+from gomem.causes.live_growth import matters
+from gomem.causes.sites import holding_sites, share_words, site_evidence
+from gomem.inputs.pprof.about import is_delta
+from gomem.text import Bytes, Command, Rate, Seconds, Text, text
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+    from gomem.causes.cause import Cause
+    from gomem.facts.moment import MomentFacts
+
+IN_USE = "inuse_space"
+NAME_IT = text(
+    "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "
+    "first: {}.",
+    CAPTURE,
+    Command("gomem top LAST --base FIRST --cum"),
+)
+
+
+def of_delta(case: Case, cause: Cause) -> list[Finding]:
+    """Return a finding if the last heap profile is a delta, and much more was in use at its end."""
+    profiles, thresholds = case.facts.profiles, case.thresholds
+    deltas = [(name, profile) for name, profile in profiles.by_moment.items() if is_delta(profile)]
+    if not deltas:
+        return []
+    moment, profile = deltas[-1]
+    # a total would count what fell as if it had risen
+    grown, seconds = int(profile.values(IN_USE).sum()), profile.columns.duration_nanos / 1e9
+    if grown < thresholds.growth_few_bytes:
+        return []
+    sites, path = holding_sites(case), profiles.path(moment)
+    who = Text()
+    if sites:
+        share = share_words(sites[0].share, thresholds)
+        who = text("; {} of the growth is from {}", share, sites[0].words)
+    grows = "Leak, filling cache or burst: {} more in use after {} ({}){}"
+    rate = Rate(grown / seconds)
+    return [
+        cause.finding(
+            Severity.WARNING,
+            text(grows, Bytes(grown), Seconds(seconds), rate, who),
+            moment=moment,
+            size=grown,
+            evidence=(
+                *known(path, "B", {"inuse_space, growth": grown}),
+                *known(path, "s", {"time covered": seconds}),
+                *site_evidence(path, "inuse_space growth in {}", sites),
+            ),
+            mechanism=_DELTA,
+            next_step=NAME_IT,
+            confidence="possible",
+            sites=sites,
+        )
+    ]
+
+
+_DELTA = (
+    "A profile with a duration is the difference of two heap profiles: what was in use at its end, "
+    "less what was in use at its beginning. It shows a step, not a direction: work in progress "
+    "looks the same. How much is in use in all is unknown."
+)
+
+
+def of_rss(case: Case, cause: Cause) -> list[Finding]:
+    """Return a finding if only RSS is known over time, and a heap profile names who holds it.
+
+    Of the recorded processes whose RSS rises like this, nine of ten leak, in Go or in C. So the
+    program's own function must hold most of the profile, and the profile a part of the growth.
+    """
+    facts, thresholds = case.facts, case.thresholds
+    rise, path = facts.rss_level.rise, next(reversed([*case.facts.profiles.paths]), None)
+    sites = holding_sites(case) if path is not None else ()
+    if rise is None or not sites or sites[0].share < thresholds.most_share:
+        return []
+    is_steady = rise.goes_on and rise.readings >= thresholds.growth_readings
+    if not is_steady or not matters(rise, thresholds) or rise.ratio < thresholds.growth_few_ratio:
+        return []
+    with_rss = [moment for moment in facts.moments if moment.rss_bytes is not None]
+    last, in_use = with_rss[-1], sites[0].change / sites[0].share
+    most = _most_of_go(with_rss[0], last)
+    is_of_go = most is None or most >= thresholds.most_share * rise.grown
+    if not is_of_go or in_use < thresholds.named_share * rise.grown:
+        return []
+    is_timed = all(moment.time is not None for moment in facts.moments)
+    reached = Bytes(round(rise.reached))
+    if is_timed:
+        grows = text("by {}, to {}", Rate(rise.rate, rise.low, rise.high), reached)
+    else:
+        grows = text("from {} to {}", Bytes(round(rise.first)), reached)
+    return [
+        cause.finding(
+            Severity.WARNING,
+            text(
+                "Leak or cache still filling: RSS grows {}; {} of inuse_space is from {}",
+                grows,
+                share_words(sites[0].share, thresholds),
+                sites[0].words,
+            ),
+            size=round(min(in_use, rise.grown)),
+            evidence=(
+                *rise_evidence(rss_path(last), "RSS", rise),
+                *(watched_evidence(rss_path(last), rise) if is_timed else ()),
+                *site_evidence(case.facts.profiles.last_path, "inuse_space of {}", sites),
+            ),
+            mechanism=_RSS_ONLY,
+            next_step=NAME_IT,
+            confidence="possible",
+            sites=sites,
+        )
+    ]
+
+
+def _most_of_go(first: MomentFacts, last: MomentFacts) -> int | None:
+    """Return how much of the growth of RSS can be Go's heap; None if no file limits it."""
+    if last.arenas_rss_bytes is not None:
+        return last.arenas_rss_bytes
+    before, after = _anonymous(first), _anonymous(last)
+    return None if before is None or after is None else after - before
+
+
+def _anonymous(moment: MomentFacts) -> int | None:
+    """Return RSS without files and shared memory; None if those are unknown."""
+    ledger = moment.ledger
+    if ledger is None or ledger.rss_bytes is None or not ledger.has("mapped_files"):
+        return None
+    return ledger.rss_bytes - ledger.part("mapped_files") - ledger.part("shared_memory")
+
+
+_RSS_ONLY = (
+    "RSS rises steadily to the end, and a heap profile shows who holds Go's heap. A profile is of "
+    "an earlier GC and leaves garbage out, so it shows less than RSS. Only a second profile shows "
+    "that the live heap grows."
+)
+
+
+def of_arenas(case: Case, cause: Cause) -> list[Finding]:
+    """Return a note if only the resident memory of the arenas is known, and it rises."""
+    level = case.facts.arenas_level
+    rise = None if level is None else level.rise
+    thresholds = case.thresholds
+    if rise is None or not matters(rise, thresholds) or rise.readings < thresholds.growth_readings:
+        return []
+    if rise.linear_share < thresholds.linear_share:
+        return []
+    path = case.facts.moments[-1].path("smaps")
+    return [
+        cause.finding(
+            Severity.INFO,
+            text(
+                "The resident Go heap grows by {}, to {}; no file says how much is live",
+                Rate(rise.rate, rise.low, rise.high),
+                Bytes(round(rise.reached)),
+            ),
+            moment=case.facts.moments[-1].name,
+            size=round(rise.grown),
+            evidence=rise_evidence(path, "Rss of the Go heap", rise),
+            next_step=_TAKE_MEMSTATS,
+            confidence="possible",
+        )
+    ]
+
+
+_TAKE_MEMSTATS = text(
+    "Add MemStats and heap profiles, which separate live heap from idle heap and show which "
+    "functions allocate: {}.",
+    CAPTURE,
+)
