@@ -304,9 +304,14 @@ def test_the_command_above_a_log_says_its_settings(paste):
         ("root@host:~# env GOMEMLIMIT=1GiB GOGC=off ./a", {"GOMEMLIMIT": "1GiB", "GOGC": "off"}),
         ("$ GOGC=400 ./a\n$ GOGC=50 ./b", {}),
         ("level=info GOGC=400", {}),
+        ("GOMEMLIMIT=100MiB GOMAXPROCS=2\n", {"GOMEMLIMIT": "100MiB", "GOMAXPROCS": "2"}),
+        ("export GOGC=50", {"GOGC": "50"}),
+        ("  Environment=GOGC=50 GOMAXPROCS=2", {"GOGC": "50", "GOMAXPROCS": "2"}),
+        ('Environment="GOGC=50"', {"GOGC": "50"}),
+        ("we set GOGC=50", {}),
     ],
 )
-def test_settings_are_those_before_a_program(command, settings):
+def test_settings_are_those_before_a_program_or_alone(command, settings):
     assert settings == settings_in_commands(command.encode())
 
 

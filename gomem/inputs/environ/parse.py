@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage
@@ -35,6 +36,12 @@ MIN_LINES = 2
 _SET = re.compile(
     rb"^(?:[^\n=]{0,200}[$#>%] ?)?(?:(?:sudo|env|time|nohup|exec) +)*"
     rb"((?:[A-Z_][A-Z0-9_]*=[^\s\"';&|]* +)+)(?![A-Z_]+=)[./\w-]",
+    re.MULTILINE,
+)
+# A line that only sets variables: of a shell, of a script, or of a systemd unit.
+_ALONE = re.compile(
+    rb"^[ \t]*(?:export +|Environment=[\"']?)?"
+    rb"((?:[A-Z_][A-Z0-9_]*=[^\s\"';&|]*(?: +|(?=[\"'\s]|\Z)))+)[\"']?\s*$",
     re.MULTILINE,
 )
 _ANYWHERE = re.compile(
@@ -63,12 +70,12 @@ def looks_like_environ(data: bytes, name: str) -> bool:
 
 
 def settings_in_commands(lines: bytes) -> dict[str, str]:
-    """Return the runtime's variables that a shell command sets: `GOGC=400 ./server`.
+    """Return the runtime's variables that a command, or a line alone, sets: `GOGC=400 ./server`.
 
     Empty if two commands set the same variable to different values.
     """
     found: dict[str, str] = {}
-    for command in _SET.finditer(lines):
+    for command in chain(_SET.finditer(lines), _ALONE.finditer(lines)):
         for entry in command[1].decode("utf-8", "backslashreplace").split():
             name, _, value = entry.partition("=")
             if name in KEPT and found.setdefault(name, value) != value:
