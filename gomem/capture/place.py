@@ -52,6 +52,8 @@ _SEPARATORS = re.compile(r"[-_. ()]+")
 _SAMPLE_TYPES = re.compile(
     r"(?<=\.)(?:(?:(?:alloc|inuse)_(?:objects|space)\.)+|samples\.cpu\.|contentions\.delay\.)"
 )
+# What a browser adds to the name of the second download, and of later ones.
+_DOWNLOADED = re.compile(r" \([0-9]+\)(?=\.|\Z)")
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 _LINE = re.compile(r":[0-9]+$")  # suffix of the names of parts of a text
 
@@ -141,8 +143,10 @@ def _place_folder(
     if not are_repeated([*listed, *group]) and len(named_times) < 2 and len(moments) == 1:
         return [replace(artefact, moment=min(moments)) for artefact in group]
     by_stem: dict[str, list[Artefact]] = defaultdict(list)
-    for artefact in group:
-        by_stem[stem_of(_parts(artefact.source.name)[1])].append(artefact)
+    names = [_parts(artefact.source.name)[1] for artefact in group]
+    first = {_DOWNLOADED.sub("", name) for name in names if _DOWNLOADED.search(name)}
+    for file, artefact in zip(names, group, strict=True):
+        by_stem[stem_of(file) or "0" * (file in first)].append(artefact)
     placed = []
     for stem, same in _with_the_last(_of_one_word(_of_one_script(by_stem))).items():
         moment = "/".join(part for part in (folder, stem) if part) or name

@@ -581,3 +581,13 @@ def test_a_file_with_a_clock_is_of_the_last_snapshot_if_that_ended_then(seconds,
 
     found = of_last(early, late, artefact("status", "status", seconds=seconds))
     assert is_of_last == (("status", "late") in found)
+
+
+def test_the_first_of_several_downloads_has_no_number():
+    """
+    A browser calls the second one `status (1).txt`; smaps was taken once, at the end.
+    """
+    pages = [artefact(f"status{number}.txt", "status") for number in ("", " (1)", " (2)")]
+    found, _ = placed(*pages, artefact("smaps"))
+
+    assert ["0", "1", "2", "2"] == [*found.values()]
