@@ -69,9 +69,11 @@ def only_ticket(sources: Sequence[Source]) -> Source | None:
     A ticket is Markdown: prose around artefacts of two kinds, of which one is of a process.
     """
     tickets = [source for source in sources if _is_ticket(source)]
-    others = [source for source in sources if not any(source is ticket for ticket in tickets)]
+    if len(tickets) != 1:
+        return None
+    others = [source for source in sources if source is not tickets[0]]
     is_best = not any(_is_code(other) or kind_of(other.data, other.name) for other in others)
-    return tickets[0] if len(tickets) == 1 and is_best else None
+    return tickets[0] if is_best else None
 
 
 def _is_ticket(source: Source) -> bool:

@@ -111,7 +111,9 @@ class Hidden:
         begin as the first capture was named, and not with its name alone.
         """
         place = captures[0].place if captures else ""
-        hidden = cls(redact=redact, place=place if here else PurePath(place).name)
+        if not here:  # files named alone are not in a folder that others know
+            place = PurePath(place).name if captures and place == captures[0].name else ""
+        hidden = cls(redact=redact, place=place)
         for capture in captures if redact else ():
             hidden.add(capture)
         return hidden

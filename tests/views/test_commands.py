@@ -60,6 +60,16 @@ def test_a_page_names_the_capture_without_its_folder(folder, monkeypatch, tmp_pa
     assert "on call" not in said
 
 
+def test_a_page_of_a_file_alone_names_no_folder(folder, monkeypatch, tmp_path):
+    monkeypatch.chdir(folder / "on call")
+    page = tmp_path / "page.html"
+    loose = [f"api/{moment}/heap.pb.gz" for moment in ("scrape-00", "scrape-15")]
+    assert run(["report", *loose, "-o", str(page)]) == 0
+    said = page.read_text("utf-8")
+    assert "gomem top scrape-15/heap.pb.gz" in said
+    assert "api/scrape" not in said
+
+
 def test_a_name_that_a_shell_would_run_is_quoted(folder, tmp_path, commands):
     kept = tmp_path / "a'; touch run #"
     shutil.copytree(folder / "on call" / "api", kept)
