@@ -130,6 +130,21 @@ def _still(rise: Rise | None, account: Account) -> Text:
     return text(" and is still growing{}", rate)
 
 
+def _level_since(account: Account) -> Text:
+    """Say for how long the total has been stable, if several snapshots at the end show that."""
+    last, since = account.last, account.last
+    stable = 0
+    for snapshot in reversed(account.snapshots):
+        if not is_stable(snapshot, last):
+            break
+        since, stable = snapshot, stable + 1
+    if account.change_bytes <= 0 or stable < MIN_READINGS or stable == len(account.snapshots):
+        return Text()
+    if since.seconds is None or last.seconds is None or last.seconds - since.seconds < MIN_SECONDS:
+        return Text()
+    return text(", and has been level for {}", Seconds(last.seconds - since.seconds))
+
+
 def _has_levelled_off(account: Account) -> bool:
     """Whether the total was stable at the end, and grew by less than half of its usual step."""
     before, last = account.snapshots[-2:]
@@ -148,6 +163,7 @@ def whole_words(account: Account, case: Case) -> Text:
     """How the total changed from first to last snapshot, and which parts explain the change."""
     first, last = account.first, account.last
     has_moved = abs(account.change_bytes) >= MIN_BYTES
+    direction = _still(whole_rise(account), account) or _level_since(account)
     return change_words(
         account.quantity,
         first,
@@ -155,8 +171,7 @@ def whole_words(account: Account, case: Case) -> Text:
         account.parts,
         case.facts.moments,
         before=text("at {}", MomentName(first.moment)),
-        meanwhile=_within(account)
-        + _still(whole_rise(account), account) * (has_moved and not _is_garbage(account, case)),
+        meanwhile=_within(account) + direction * (has_moved and not _is_garbage(account, case)),
         peak=_peak(account, case.thresholds.peak_ratio),
     )
 

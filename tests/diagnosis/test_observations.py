@@ -389,6 +389,22 @@ def test_only_what_goes_on_to_the_end_is_still_growing(sizes, goes_on):
 
 
 @pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        pytest.param((10, 60, 100, 101, 100, 102), ", and has been level for 3 min", id="a fill"),
+        pytest.param((10, 100, 100), "", id="too few to say"),
+        pytest.param((10, 40, 70, 100), "", id="a line"),
+        pytest.param((100, 50, 10, 10, 10), "", id="a fall"),
+    ],
+)
+def test_since_when_a_size_is_level_is_said(sizes, said):
+    found = made_of(*of_rss(*sizes, every=60), findings=()).observations[0].sentence
+
+    assert said in found
+    assert bool(said) == ("level for" in found)
+
+
+@pytest.mark.parametrize(
     ("first", "last", "verb"),
     [
         pytest.param(10, 110, "rose", id="by 100"),
