@@ -35,7 +35,7 @@ from gomem.numbered import Collected
 from gomem.plot import PAGE, flame
 from gomem.sources.listing import digests_of
 from gomem.sources.packaged import recorded
-from gomem.sources.paths import ARCHIVE_SUFFIXES, matching
+from gomem.sources.paths import is_archive, matching
 from gomem.text import File, Text, text
 from gomem.units import format_bytes
 from gomem.views.comparison.builds import SECTIONS as OF_BUILDS
@@ -299,7 +299,7 @@ def _hide_in_frames() -> None:
 
 def _file(name: str) -> Text:
     """Return the row of a file that was read; an archive is called a capture."""
-    return Collected(name) if name.lower().endswith(ARCHIVE_SUFFIXES) else File(name)
+    return Collected(name) if is_archive(name) else File(name)
 
 
 def _several(given: Any) -> list[Named]:

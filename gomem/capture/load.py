@@ -256,9 +256,10 @@ def _pass_over(source: Source, gathering: _Gathering) -> None:
         return
     gathering.looks[source.name] = seen.what
     is_text = not seen.known or seen.what in WRITTEN
-    if is_text and (size := size_named(source.data)) is not None:
+    size = size_named(source.data) if is_text else None
+    if size is not None:
         gathering.looks[source.name] = text("{} that names {}", seen.what, size)
-    measures = is_text and (size_named(source.data) or has_series(source.data, source.name))
+    measures = size is not None or (is_text and has_series(source.data, source.name))
     if seen.is_evidence or measures or (seen.is_stand_in and is_named_as_one(source.name)):
         gathering.evidence.append(source.name)
     gathering.reasons.append(why)

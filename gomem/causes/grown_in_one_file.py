@@ -13,6 +13,7 @@ from gomem.causes.evidence import known, rise_evidence, rss_path, watched_eviden
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.live_growth import matters
 from gomem.causes.sites import holding_sites, share_words, site_evidence
+from gomem.facts.profiles import IN_USE
 from gomem.inputs.pprof.about import is_delta
 from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from gomem.causes.cause import Cause
     from gomem.facts.moment import MomentFacts
 
-IN_USE = "inuse_space"
 NAME_IT = text(
     "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "
     "first: {}.",
@@ -81,8 +81,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     program's own function must hold most of the profile, and the profile a part of the growth.
     """
     facts, thresholds = case.facts, case.thresholds
-    rise, path = facts.rss_level.rise, next(reversed([*case.facts.profiles.paths]), None)
-    sites = holding_sites(case) if path is not None else ()
+    rise, sites = facts.rss_level.rise, holding_sites(case) if facts.profiles.paths else ()
     if rise is None or not sites or sites[0].share < thresholds.most_share:
         return []
     is_steady = rise.goes_on and rise.readings >= thresholds.growth_readings
@@ -113,7 +112,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
             evidence=(
                 *rise_evidence(rss_path(last), "RSS", rise),
                 *(watched_evidence(rss_path(last), rise) if is_timed else ()),
-                *site_evidence(case.facts.profiles.last_path, "inuse_space of {}", sites),
+                *site_evidence(facts.profiles.last_path, "inuse_space of {}", sites),
             ),
             mechanism=_RSS_ONLY,
             next_step=NAME_IT,

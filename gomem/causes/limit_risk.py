@@ -73,8 +73,8 @@ def find(case: Case) -> list[Finding]:
 
     A kill is the end of a process, whatever its name says of its time, so it is the only finding.
     """
-    found = case.at_moments(_at)
-    kills = [finding for finding in found if finding.moment in _killed_at(case)]
+    found, killed_at = case.at_moments(_at), _killed_at(case)
+    kills = [finding for finding in found if finding.moment in killed_at]
     return [replace(kills[-1], moment=case.facts.moments[-1].name)] if kills else found
 
 

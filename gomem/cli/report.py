@@ -215,7 +215,6 @@ def _made(
 
     whole = whole_report(diagnosis, redact=redact)
     document = share(whole, hidden(diagnosis, redact=redact))
-    on_terminal = share(whole, hidden(diagnosis, redact=redact, here=True))
     if chosen is Format.summary:
         from gomem.views.writers.chat import write_chat
 
@@ -230,8 +229,9 @@ def _made(
         assert target is not None
         found = (_beside(side, target, redact=redact) for side in sides)
         return write_notebook(document, *found), None
-    shown = on_terminal if target is None else document
-    return written_as(chosen or Format.html, shown, target), on_terminal
+    is_shown = chosen is None or target is None
+    here = share(whole, hidden(diagnosis, redact=redact, here=True)) if is_shown else document
+    return written_as(chosen or Format.html, here if target is None else document, target), here
 
 
 def _picture(diagnosis: Diagnosis, document: Document, *, redact: bool) -> bytes:

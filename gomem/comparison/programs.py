@@ -6,6 +6,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from gomem.facts.known_process import profiled_executables
 from gomem.text import Program, joined, text
 from gomem.units import is_unknown
 
@@ -118,8 +119,6 @@ def _name(path: str) -> str:
 
 
 def _profiled(diagnosis: Diagnosis) -> set[str]:
-    """The executable's name in the heap profiles: their first mapping."""
-    first = (
-        profile.mappings["file"].head(1) for profile in diagnosis.capture.heap_profiles.values()
-    )
-    return {_name(str(path)) for paths in first for path in paths if str(path).startswith("/")}
+    """The executable's name in the heap profiles."""
+    paths = profiled_executables(diagnosis.capture)
+    return {_name(path) for path in paths if path.startswith("/")}

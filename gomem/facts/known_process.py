@@ -53,9 +53,14 @@ def known_process(capture: Capture) -> KnownProcess:
 
 def _profiled(capture: Capture) -> frozenset[str]:
     """Return the names of the executable in heap profiles, as the kernel prints them."""
-    files = (profile.mappings["file"].head(1) for profile in capture.heap_profiles.values())
-    names = {PurePosixPath(str(path)).name for first in files for path in first.dropna()}
+    names = (PurePosixPath(path).name for path in profiled_executables(capture))
     return frozenset(name[:COMM] for name in names if name)
+
+
+def profiled_executables(capture: Capture) -> set[str]:
+    """Return the paths of the executable in the heap profiles: their first mapping."""
+    first = (profile.mappings["file"].head(1) for profile in capture.heap_profiles.values())
+    return {str(path) for paths in first for path in paths.dropna()}
 
 
 def _tool_that_lists(capture: Capture, names: frozenset[str]) -> str | None:

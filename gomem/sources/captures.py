@@ -24,6 +24,7 @@ from gomem.numbered import Address
 from gomem.sources.names import natural_key, readable_name
 from gomem.sources.paths import (
     ARCHIVE_SUFFIXES,
+    is_archive,
     matching,
     no_such_path,
     place_of,
@@ -142,7 +143,7 @@ def _found(tree: _Local | _Remote, path: str, name: str, depth: int) -> list[Pla
     inner = [
         (child, _found(tree, child.path, child.name, depth - 1))
         for child in children
-        if _is_archive(child.path) or tree.is_folder(child.path)
+        if is_archive(child.path) or tree.is_folder(child.path)
     ]
     if any(found != [child] or _is_marked(tree, child.path) for child, found in inner):
         return [place for _, found in inner for place in found]
@@ -150,11 +151,7 @@ def _found(tree: _Local | _Remote, path: str, name: str, depth: int) -> list[Pla
 
 
 def _is_marked(tree: _Local | _Remote, path: str) -> bool:
-    return _is_archive(path) or _has_manifest(tree, path)
-
-
-def _is_archive(path: str) -> bool:
-    return path.lower().endswith(ARCHIVE_SUFFIXES)
+    return is_archive(path) or _has_manifest(tree, path)
 
 
 def _has_manifest(tree: _Local | _Remote, path: str) -> bool:

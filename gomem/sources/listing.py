@@ -20,7 +20,7 @@ from gomem.sources.bounds import Bounds
 from gomem.sources.names import natural_key, readable_name
 from gomem.sources.paths import (
     check_no_named_pipe,
-    is_capture,
+    is_archive,
     matching,
     no_such_path,
     place_of,
@@ -89,7 +89,7 @@ def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Lis
         return _list_folder(root, bounds)
     if root.name.lower().endswith(".zip"):
         return list_zip(root, bounds)
-    if is_capture(root):
+    if is_archive(root):
         return list_tar(root, bounds)
     return Listing.of(root, [_file_entry(root, root.name, bounds)], ())
 
@@ -99,7 +99,7 @@ def file_of_archive(path: Path, bounds: Bounds) -> Entry | None:
 
     Raises CaptureError if the archive has no such file.
     """
-    root = next((root for root in path.parents if is_capture(root) and root.is_file()), None)
+    root = next((root for root in path.parents if is_archive(root) and root.is_file()), None)
     if root is None:
         return None
     listing, name = list_capture(root, bounds), path.relative_to(root).as_posix()

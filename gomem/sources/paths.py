@@ -27,16 +27,21 @@ LOOKED_AT = 1000  # names in the folder that are compared
 _URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)
 
 
+def is_archive(path: str | PathLike[str]) -> bool:
+    """Whether a path is named as an archive."""
+    return os.fspath(path).lower().endswith(ARCHIVE_SUFFIXES)
+
+
 def is_capture(path: str | PathLike[str]) -> bool:
     """Whether a path is a folder or is named as an archive, so that it is a capture by itself."""
-    return Path(path).is_dir() or os.fspath(path).lower().endswith(ARCHIVE_SUFFIXES)
+    return Path(path).is_dir() or is_archive(path)
 
 
 def place_of(path: str | PathLike[str]) -> Text:
     """Mark a path in a message as a file, or as a capture if it is a folder or an archive."""
     name = readable_name(os.fspath(path))
     is_whole = Path(path).is_dir() or not Path(path).suffix
-    return (Collected if is_whole or name.lower().endswith(ARCHIVE_SUFFIXES) else File)(name)
+    return (Collected if is_whole or is_archive(name) else File)(name)
 
 
 def matching(path: str | PathLike[str]) -> list[str]:
