@@ -65,10 +65,6 @@ def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]
         if (series := _series_of(file, artefacts)) is not None
     }
     left = [file for file in artefacts if id(file) not in found]
-    beside = [file for file in left if file.kind.scope == MOMENT_SCOPE]
-    undated = [file for file in beside if file.time_source not in {BY_NAME, OWN_CLOCK}]
-    if are_repeated([file for file in undated if Moment("", (file,)).not_before is None]):
-        return artefacts, []
     return left, [*found.values()]
 
 

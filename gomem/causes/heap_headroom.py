@@ -85,7 +85,12 @@ def _without_gc(case: Case) -> Finding | None:
     last, stats = known[-1]
     rise = level_of("", [(moment.time, float(row["HeapAlloc"])) for moment, row in known]).rise
     is_at_rest = known[0][1]["NumGC"] == stats["NumGC"]
-    if rise is None or not is_at_rest or not _is_much(round(rise.grown), last.rss_bytes or 0, case):
+    if rise is None or not is_at_rest:
+        return None
+    never = stats["NumGC"] == 0  # so nothing on the heap was ever collected
+    kept = round(rise.reached if never else rise.grown)
+    is_growth = rise.grown >= case.thresholds.headroom_fraction * rise.reached
+    if not (is_growth and _is_much(kept, last.rss_bytes or 0, case)):
         return None
     is_timed = all(moment.time is not None for moment, _ in known)
     grows = text("grows by {},", Rate(rise.rate, rise.low, rise.high)) if is_timed else "has grown"
@@ -93,7 +98,7 @@ def _without_gc(case: Case) -> Finding | None:
         Severity.WARNING,
         text("The GC is off (GOGC=off): the heap {} to {}", grows, Bytes(round(rise.reached))),
         moment=last.name,
-        size=round(rise.grown),
+        size=kept,
         evidence=(
             *rise_evidence(last.path("memstats"), "HeapAlloc", rise),
             Evidence(last.path("memstats"), "NumGC, first and last", int(stats["NumGC"]), "count"),

@@ -52,6 +52,7 @@ KNOWN_BY = (METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED)
 NONE = "none"
 # Fields of MemStats before and after NextGC: if all are there, so would NextGC be.
 BESIDE_GOAL = ["HeapReleased", "GCSys", "OtherSys", "PauseTotalNs", "NumGC"]
+HEAP_TEXT, NOT_IN_TEXT = "heap_text", "PauseTotalNs"  # heap?debug=1 prints single pauses
 GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1 for off
 
 
@@ -243,7 +244,9 @@ def _without_goal(moments: Sequence[MomentFacts]) -> Setting | None:
         stats = moment.memstats
         if stats is None or moment.path("memstats") == moment.paths.get("metrics"):
             continue
-        if stats.reindex(BESIDE_GOAL).notna().all():
+        is_text = moment.path("memstats") == moment.paths.get(HEAP_TEXT)
+        beside = [name for name in BESIDE_GOAL if not (is_text and name == NOT_IN_TEXT)]
+        if stats.reindex(beside).notna().all():
             is_off = pd.isna(stats["NextGC"])
             path = moment.path("memstats")
             return Setting(GOGC, math.inf, GOALS, path, math.inf, math.inf) if is_off else None
