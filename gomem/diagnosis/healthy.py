@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.groups import UNDIVIDED
+from gomem.analysis.profiles.published import IN_USE, total_bounds
+from gomem.diagnosis.movement import grew
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.capture import CaptureFacts
 
 MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the current state
 
@@ -22,7 +27,40 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
         return True
     is_alone = len(diagnosis.moments) == 1 and diagnosis.baseline is None
-    return shows_rss(diagnosis) and not is_alone
+    return shows_rss(diagnosis) and not is_alone and is_accounted_for(diagnosis)
+
+
+def is_accounted_for(diagnosis: Diagnosis) -> bool:
+    """Whether files say what most of the last RSS is: its parts, or live objects and their room.
+
+    RSS that stays at one level can still be a cache that was emptied, or C's.
+    """
+    facts, limits = diagnosis.facts, diagnosis.thresholds
+    account = facts.account
+    if account is None or account.quantity != "rss":
+        return True
+    last, rss = facts.by_moment[account.last.moment], account.last.total_bytes
+    unknown = rss if last.groups is None else last.groups.sizes.get(UNDIVIDED, 0)
+    return unknown - _most_heap(facts) <= limits.most_share * rss
+
+
+def _most_heap(facts: CaptureFacts) -> float:
+    """The largest heap that the live objects of the last profile can need; 0 without one."""
+    usable = [one for one in facts.profiles.of_last_process.values() if IN_USE in one.sample_type_names]
+    if not usable:
+        return 0.0
+    last = usable[-1]
+    bounds, gogc = total_bounds(last), float(facts.settings.gogc.value)
+    live = last.total(IN_USE) if bounds is None else bounds[1]
+    return float(live) * (1 + (gogc if math.isfinite(gogc) else 0))
+
+
+def shows_no_growth(diagnosis: Diagnosis) -> bool:
+    """Whether several readings show that the total has not grown, or grows no longer."""
+    account = diagnosis.facts.account
+    if account is None or len(account.snapshots) < MIN_READINGS:
+        return False
+    return not series_not_read(diagnosis.capture) and not grew(diagnosis)
 
 
 def series_not_read(capture: Capture) -> list[str]:

@@ -36,6 +36,12 @@ def reserved_words(diagnosis: Diagnosis) -> tuple[str, bool]:
     return whole_words(account, diagnosis.case), grew
 
 
+def grew(diagnosis: Diagnosis) -> bool:
+    """Whether the total of a capture may be growing."""
+    account = diagnosis.facts.account
+    return account is not None and _grew(account, account.last, diagnosis.thresholds)
+
+
 def _grew(account: Account, last: Snapshot, thresholds: Thresholds) -> bool:
     """Whether the total rose by a fifth, unless enough snapshots show that the rise has stopped."""
     rise = whole_rise(account)

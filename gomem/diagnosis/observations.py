@@ -111,8 +111,8 @@ def _of_part(part: Part, account: Account, case: Case) -> Observation:
 
 
 def whole_rise(account: Account) -> Rise | None:
-    """The rise of the total; None if fewer than two moments have a time."""
-    return account.rise(ALL)
+    """The rise of the total since the program had started; None without two times."""
+    return account.level(ALL).since_start.rise
 
 
 def _shape(rise: Rise | None) -> str:
@@ -148,7 +148,8 @@ def _level_since(account: Account) -> Text:
 def _has_levelled_off(account: Account) -> bool:
     """Whether the total was stable at the end, and grew by less than half of its usual step."""
     before, last = account.snapshots[-2:]
-    usual = account.change_bytes / (len(account.snapshots) - 1)
+    values = account.level(ALL).since_start.values
+    usual = (values[-1] - values[0]) / (len(values) - 1)
     return is_stable(before, last) and last.total_bytes - before.total_bytes < usual / 2
 
 

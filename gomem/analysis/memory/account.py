@@ -134,10 +134,14 @@ class Account:
 
     def rise(self, groups: frozenset[str]) -> Rise | None:
         """Return the rise of the sum of several groups; None without two snapshots with times."""
+        return self.level(groups).rise
+
+    def level(self, groups: frozenset[str]) -> Level:
+        """Return the likely sum of several groups at each snapshot; see `levels`."""
         seconds, levels = self.levels(groups)
         middles = np.array([level.middle for level in levels])
         errors = np.array([level.width / 2 for level in levels])
-        return Level("account", np.array(seconds), middles, errors).rise
+        return Level("account", np.array(seconds), middles, errors)
 
     def levels(self, groups: frozenset[str]) -> tuple[list[float], list[Interval]]:
         """Return the times of the snapshots, and likely intervals of the sum of several groups.

@@ -19,13 +19,13 @@ a share of the time only if they were taken at even intervals, as by `gomem capt
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.series.shapes import shape_of
+from gomem.analysis.series.shapes import MIN_STEP, shape_of
 from gomem.inputs.schema import Column, build_rows
 from gomem.statistics.quantiles import carries
 from gomem.statistics.slopes import theil_sen
@@ -42,6 +42,7 @@ ENDS = 10  # a first and last level is the median of a tenth of the readings
 # that is almost a line.
 FILLS = np.array([0.03, 0.07, 0.15, 0.3, 0.6])
 LATE = 1 / 3  # of the time
+START_READINGS = 4  # that must follow a first reading from before the start-up
 STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a continuing rise: its line, its last third
 FAR_BEYOND = 3.0  # rises beyond a ceiling: more is not more informative
 MIN_MOMENTS = 20  # with fewer, a table of all of them is better
@@ -83,6 +84,19 @@ class Level:
     def rise(self) -> Rise | None:
         """The rise over time; None without readings at two different times."""
         return _rise(self) if len(self) > 1 and self.span_seconds > 0 else None
+
+    @property
+    def since_start(self) -> Level:
+        """The readings without a first one from before the program had started up.
+
+        A loop that began with the process shows it at a few MiB once; the step from there to the
+        second reading is most of the rise, and says nothing of what came after it.
+        """
+        steps = np.diff(self.values)
+        if len(steps) < START_READINGS or steps[0] < MIN_STEP * np.ptp(self.values):
+            return self
+        errors = self.errors[1:]
+        return replace(self, seconds=self.seconds[1:], values=self.values[1:], errors=errors)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Severity
-from gomem.diagnosis.healthy import can_be_healthy, shows_rss
+from gomem.diagnosis.healthy import can_be_healthy, shows_no_growth, shows_rss
 from gomem.text import (
     Bytes,
     BytesBy,
@@ -81,8 +81,10 @@ def label_of(tone: Tone, confidence: str | None) -> str:
 
 
 def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
-    if tone == "neutral":
+    if tone == "neutral" and not shows_no_growth(diagnosis):
         return Text("no verdict")
+    if tone == "neutral":
+        return text("no growth seen, judging by {}", _files_read(diagnosis.capture))
     if tone != "good":
         return Text(label_of(tone, confidence))
     files = _files_read(diagnosis.capture)
