@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.causes.commands import CAPTURE
+from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.live_growth import matters
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gomem.causes.cause import Cause
     from gomem.facts.moment import MomentFacts
 
+SEE_CALLERS = "See which callers cause the growth: {}."
 NAME_IT = text(
     "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "
     "first: {}.",
@@ -75,7 +76,7 @@ _DELTA = (
 
 
 def of_rss(case: Case, cause: Cause) -> list[Finding]:
-    """Return a finding if only RSS is known over time, and a heap profile names who holds it.
+    """Return a finding if RSS rises steadily, and heap profiles name who holds it.
 
     Of the recorded processes whose RSS rises like this, nine of ten leak, in Go or in C. So the
     program's own function must hold most of the profile, and the profile a part of the growth.
@@ -94,6 +95,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     if not is_of_go or in_use < thresholds.named_share * rise.grown:
         return []
     is_timed = all(moment.time is not None for moment in facts.moments)
+    paths = list(facts.profiles.paths.values())
     reached = Bytes(round(rise.reached))
     if is_timed:
         grows = text("by {}, to {}", Rate(rise.rate, rise.low, rise.high), reached)
@@ -114,8 +116,8 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
                 *(watched_evidence(rss_path(last), rise) if is_timed else ()),
                 *site_evidence(facts.profiles.last_path, "inuse_space of {}", sites),
             ),
-            mechanism=_RSS_ONLY,
-            next_step=NAME_IT,
+            mechanism=_BOTH_RISE if paths[1:] else _RSS_ONLY,
+            next_step=text(SEE_CALLERS, top(paths[-1], paths[0])) if paths[1:] else NAME_IT,
             confidence="possible",
             sites=sites,
         )
@@ -142,6 +144,11 @@ _RSS_ONLY = (
     "RSS rises steadily to the end, and a heap profile shows who holds Go's heap. A profile is of "
     "an earlier GC and leaves garbage out, so it shows less than RSS. Only a second profile shows "
     "that the live heap grows."
+)
+
+_BOTH_RISE = (
+    "RSS rises steadily to the end, and so does the memory in use in the heap profiles. Each is of "
+    "an earlier GC and leaves garbage out, so it shows less than RSS."
 )
 
 

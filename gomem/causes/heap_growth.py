@@ -23,10 +23,13 @@ from gomem.causes.commands import CAPTURE, sentences, top, with_files
 from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
-from gomem.causes.grown_in_one_file import NAME_IT, of_arenas, of_delta, of_rss
+from gomem.causes.grown_in_one_file import NAME_IT, SEE_CALLERS, of_arenas, of_delta, of_rss
 from gomem.causes.live_growth import (
     CODE,
+    PROFILES,
     grows,
+    has_stopped,
+    matters,
     printed_bytes,
     probability,
     read_from,
@@ -55,8 +58,11 @@ def find(case: Case) -> list[Finding]:
     live, thresholds = case.facts.live_heap, case.thresholds
     if live is None:
         return of_delta(case, CAUSE) or of_rss(case, CAUSE) or of_arenas(case, CAUSE)
-    if live.rise is None or not grows(case):
+    if live.rise is None or has_stopped(case):
         return []
+    if not grows(case):
+        is_of_profiles = live.level.source == PROFILES and matters(live.rise, thresholds)
+        return of_rss(case, CAUSE) if is_of_profiles else []
     sure = probability(case)
     is_likely = (
         sure >= thresholds.likely_probability
@@ -72,6 +78,8 @@ def lack(case: Case) -> Lack | None:
     live, thresholds = case.facts.live_heap, case.thresholds
     rise = None if live is None else live.rise
     if live is None or rise is None or rise.readings >= thresholds.growth_readings or grows(case):
+        return None
+    if has_stopped(case):
         return None
     is_large = rise.grown >= thresholds.growth_few_bytes
     if not is_large or rise.ratio < thresholds.growth_few_ratio:
@@ -258,6 +266,6 @@ def _next_step(rise: Rise, case: Case) -> Text:
         return NAME_IT
     if not paths[1:]:
         return text(_ONE_MORE, CAPTURE, with_files("gomem top LAST --base {} --cum", *paths))
-    see = text("See which callers cause the growth: {}.", top(paths[-1], paths[0]))
+    see = text(SEE_CALLERS, top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
     return sentences(see, WATCH if is_short else "")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gomem.analysis.series.level import LATE
 from gomem.causes.scores import bounded_log, scores
 from gomem.text import Count
 from gomem.units import MIB
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
 
 CODE = "heap-growth"
+PROFILES = "profiles"  # where the live heap's readings come from
 
 
 def features(case: Case) -> dict[str, float] | None:
@@ -48,6 +52,27 @@ def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
     return rise.grown >= least
 
 
+def has_stopped(case: Case) -> bool:
+    """Return whether many readings of RSS show that the rise between a few profiles is over.
+
+    Two profiles show a step: it can have taken place at any time between them. If RSS rose by far
+    less than a steady rise would have added to it since, or fell, the step is over.
+    """
+    live, thresholds, level = case.facts.live_heap, case.thresholds, case.facts.rss_level
+    rise = None if live is None else live.rise
+    if rise is None or rise.readings >= thresholds.growth_readings:
+        return False
+    if any(moment.time is None for moment in case.facts.of_last_process if moment.rss_bytes):
+        return False
+    since = level.since_start
+    if len(since) < thresholds.growth_many_readings or since.span_seconds < rise.seconds / 2:
+        return False
+    seconds, values = since.seconds, since.values
+    late = float(np.interp(seconds[-1] - LATE * since.span_seconds, seconds, values))
+    expected = rise.rate * LATE * since.span_seconds
+    return float(values[-1]) - late < thresholds.growth_stopped_share * expected
+
+
 def printed_bytes(size: float, level: Level) -> int:
     """Return a reading as the GC log prints it, in whole MiB rounded down; others as they are."""
     return round(size) // MIB * MIB if level.source == "log" else round(size)
@@ -56,7 +81,7 @@ def printed_bytes(size: float, level: Level) -> int:
 def read_from(level: Level, case: Case) -> str:
     """Return the source of the live heap: the log, or the number of profiles or snapshots."""
     log, snapshots = case.facts.collector, len(case.facts.moments)
-    if level.source == "profiles":
+    if level.source == PROFILES:
         return str(Count(len(case.facts.profiles.paths), "heap profile"))
     if level.source == "log" and log is not None:
         return log.path

@@ -134,6 +134,8 @@ class Thresholds:
         growth_readings: Required readings of the live heap: two show a difference, three a
             direction.
         growth_many_readings: Readings from which more add nothing.
+        growth_stopped_share: Part of what a steady rise of the live heap would have added to RSS
+            since, below which a step between two profiles is over.
         growth_likely_kinds: Kinds of evidence that growth needs to be called likely: a single kind,
             such as the log of a job that keeps its work until it ends, does not show the end.
         linear_share: Share of a rise that must be a line, not a fill that saturates, if only the
@@ -280,6 +282,7 @@ class Thresholds:
     growth_few_ratio: float = 2.0
     growth_readings: int = 3
     growth_many_readings: int = 10
+    growth_stopped_share: float = 0.25
     growth_likely_kinds: int = 2
     linear_share: float = 0.5
     possible_probability: float = 0.5

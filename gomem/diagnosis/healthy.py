@@ -91,5 +91,5 @@ def shows_rss(diagnosis: Diagnosis) -> bool:
     if len(own) == 1 and own[0].rss_bytes is None and own[0].mappings is None:
         return False
     divided = any(moment.memstats is not None or moment.mappings is not None for moment in own)
-    readings = sum(moment.rss_bytes is not None for moment in own)
+    readings = sum(moment.rss_bytes is not None for moment in diagnosis.moments)
     return diagnosis.owners is not None and (divided or readings >= MIN_READINGS)
