@@ -92,6 +92,9 @@ class Scale:
     whole_bytes: float | None = None
     # Which resolved findings were large, and which memory counts as released.
     thresholds: Thresholds = field(default_factory=Thresholds)
+    # The last moment with facts, by which causes date what holds to the end; profiles alone have
+    # none, so other moments can follow it.
+    end: str | None = None
 
     @classmethod
     def of(cls, facts: CaptureFacts, thresholds: Thresholds) -> Scale:
@@ -106,6 +109,7 @@ class Scale:
             rss,
             next(reversed(rss.values()), None) or _whole_without_rss(facts),
             thresholds,
+            facts.moments[-1].name if facts.moments else None,
         )
 
     @property
@@ -127,7 +131,7 @@ class Scale:
     def _later(self, finding: Finding) -> list[str]:
         """The moments after the finding's."""
         names = list(self.moments)
-        if finding.moment is None or finding.moment not in names:
+        if finding.moment in {None, self.end} or finding.moment not in names:
             return []
         return names[names.index(finding.moment) + 1 :]
 
