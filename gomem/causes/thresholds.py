@@ -136,6 +136,8 @@ class Thresholds:
         growth_many_readings: Readings from which more add nothing.
         growth_stopped_share: Part of what a steady rise of the live heap would have added to RSS
             since, below which a step between two profiles is over.
+        emptied_objects_share: Share of the most objects on the heap, to which they must fall for
+            the heap that stays to be that of an emptied map or slice.
         growth_likely_kinds: Kinds of evidence that growth needs to be called likely: a single kind,
             such as the log of a job that keeps its work until it ends, does not show the end.
         linear_share: Share of a rise that must be a line, not a fill that saturates, if only the
@@ -197,7 +199,7 @@ class Thresholds:
         forced_fraction: Minimum share of forced collections. Below a quarter the pacer still
             decides.
         forced_marking_fraction: Share of GOMAXPROCS for marking in forced collections that is a
-            warning: below 1 % they cost hardly anything, and are a note.
+            warning: below 3 % they cost little, and are a note.
         pause_seconds: Minimum length of a long pause. Go 1.5 promised less than 10 ms; since Go 1.8
             pauses take less than 1 ms, so 10 ms show that something is wrong.
         long_fraction: Minimum share of collections with a long pause: one in a hundred is a p99.
@@ -283,6 +285,7 @@ class Thresholds:
     growth_readings: int = 3
     growth_many_readings: int = 10
     growth_stopped_share: float = 0.25
+    emptied_objects_share: float = 0.1
     growth_likely_kinds: int = 2
     linear_share: float = 0.5
     possible_probability: float = 0.5
@@ -315,7 +318,7 @@ class Thresholds:
     limit_room_fraction: float = 0.05
     forced_cycles: int = 10
     forced_fraction: float = 0.25
-    forced_marking_fraction: float = 0.01
+    forced_marking_fraction: float = 0.03
     pause_seconds: float = 0.010
     long_fraction: float = 0.01
     long_cycles: int = 3
