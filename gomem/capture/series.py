@@ -14,8 +14,7 @@ from pathlib import PurePosixPath
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
-from gomem.capture.clock import BY_NAME, OWN_CLOCK
-from gomem.capture.moment import Moment
+from gomem.capture.clock import OWN_CLOCK
 from gomem.capture.pasted import PastedPart
 from gomem.capture.place import AFTER, ONE_SCRIPT, are_repeated, place_of_word, stem_of
 from gomem.capture.runs import in_order

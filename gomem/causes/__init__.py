@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # In order of defining module; of equally severe and large findings, the earlier comes first.
 _ORDER = """
     untouched_now_resident released_but_resident idle_heap_kept finalizer_backlog heap_growth
-    allocation_spike gc_pressure memory_limit_thrash forced_gc long_pauses heap_headroom
+    emptied_map allocation_spike gc_pressure memory_limit_thrash forced_gc long_pauses heap_headroom
     thread_growth native_memory anonymous_mapping file_mapping huge_pages heap_fragmentation
     goroutine_leak stack_growth profiling_memory limit_risk data_skew data_damaged data_missing
     data_thin

@@ -125,6 +125,11 @@ class Thresholds:
         heading_share: A note about a smaller share of the memory is not a headline.
         limit_reach_times: limit-risk. Largest multiple of the observed growth that may remain up to
             the limit: a line does not extend an order of magnitude beyond its points.
+        emptied_objects_share: emptied-map. Share of the most objects on the heap to which they must
+            fall.
+        emptied_bytes: Minimum heap that stays.
+        emptied_heap_share: The same as a share of HeapAlloc with the most objects: the table of a
+            map of small entries takes about this part.
         growth_bytes: heap-growth. Minimum growth: below, rounding to 1 MiB and chance matter.
         growth_fraction: Minimum growth as a share of the live heap at the end.
         growth_few_bytes: Minimum growth between only two readings for a `possible` finding: twice
@@ -136,8 +141,6 @@ class Thresholds:
         growth_many_readings: Readings from which more add nothing.
         growth_stopped_share: Part of what a steady rise of the live heap would have added to RSS
             since, below which a step between two profiles is over.
-        emptied_objects_share: Share of the most objects on the heap, to which they must fall for
-            the heap that stays to be that of an emptied map or slice.
         growth_likely_kinds: Kinds of evidence that growth needs to be called likely: a single kind,
             such as the log of a job that keeps its work until it ends, does not show the end.
         linear_share: Share of a rise that must be a line, not a fill that saturates, if only the
@@ -278,6 +281,9 @@ class Thresholds:
     heading_share: float = 0.01
     limit_reach_times: float = 10.0
 
+    emptied_objects_share: float = 0.1
+    emptied_bytes: int = 16 * MIB
+    emptied_heap_share: float = 0.25
     growth_bytes: int = 8 * MIB
     growth_fraction: float = 0.10
     growth_few_bytes: int = 16 * MIB
@@ -285,7 +291,6 @@ class Thresholds:
     growth_readings: int = 3
     growth_many_readings: int = 10
     growth_stopped_share: float = 0.25
-    emptied_objects_share: float = 0.1
     growth_likely_kinds: int = 2
     linear_share: float = 0.5
     possible_probability: float = 0.5

@@ -46,7 +46,9 @@ def is_accounted_for(diagnosis: Diagnosis) -> bool:
 
 def _most_heap(facts: CaptureFacts) -> float:
     """The largest heap that the live objects of the last profile can need; 0 without one."""
-    usable = [one for one in facts.profiles.of_last_process.values() if IN_USE in one.sample_type_names]
+    usable = [
+        one for one in facts.profiles.of_last_process.values() if IN_USE in one.sample_type_names
+    ]
     if not usable:
         return 0.0
     last = usable[-1]

@@ -28,7 +28,6 @@ from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.further import further_words
-from gomem.diagnosis.emptied import emptied_words
 from gomem.diagnosis.healthy import unread_series_words
 from gomem.diagnosis.listed_memory import (
     at_moment,
@@ -150,7 +149,6 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     earlier = earlier_processes_words(diagnosis.case.facts)
     released = released_words(diagnosis.capture, facts)
     further = (
-        emptied_words(diagnosis),
         unread_series_words(diagnosis.capture),
         kept_words(diagnosis.capture),
         series_words(diagnosis.capture),
