@@ -151,11 +151,17 @@ _GOROUTINE_MECHANISM = (
 
 _STEP = " Two readings show a step, not a direction: work in progress looks the same."
 
+_LAG = (
+    " A heap profile shows the heap at an earlier GC, so the rate is rough: the true one can be "
+    "half or twice that."
+)
+
 
 def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
     readings = 0 if live.rise is None else live.rise.readings
     step = _STEP if readings < case.thresholds.growth_readings else ""
-    said = text("{}{}{}{}", CAUSE.mechanism, step, _burst(live), _unseen(live))
+    rough = _LAG if live.level.source == PROFILES else ""
+    said = text("{}{}{}{}{}", CAUSE.mechanism, step, rough, _burst(live), _unseen(live))
     return sentences(said, aging_words(case, sites))
 
 
@@ -183,9 +189,10 @@ BETWEEN_BURSTS = "live heap outside bursts"
 def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     is_step = rise.readings < case.thresholds.growth_readings  # as far as anything shows
     grows = text(
-        "{}: {}the live heap grows by {}, to {}{}",
+        "{}: {}the live heap grows by {}{}, to {}{}",
         "Leak, filling cache or burst" if is_step else "Leak or cache still filling",
         "outside bursts " if live.rises_between_bursts else "",
+        "about " if live.level.source == PROFILES else "",
         Rate(rise.rate, rise.low, rise.high),
         Bytes(printed_bytes(rise.last if live.rises_between_bursts else rise.reached, live.level)),
         "" if live.burst_at_end is None else " before the last burst",
@@ -205,7 +212,7 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = read_from(live.level, case)
     error = rise.error / rise.apart_seconds
     slopes = {"slope": rise.rate}
-    if error:
+    if error and live.level.source != PROFILES:  # the profiles' lag is more, and unknown
         slopes |= {"slope, low": rise.rate - error, "slope, high": rise.rate + error}
     return [
         *_levels(path, live, rise),
