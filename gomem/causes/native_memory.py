@@ -17,6 +17,7 @@ import pandas as pd
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import FILES, NATIVE
+from gomem.causes.beyond_working_set import beyond_working_set
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
 from gomem.causes.evidence import known, rss_evidence
@@ -68,7 +69,7 @@ def _by_totals(case: Case) -> list[Finding]:
     """Return a finding by the part of RSS, in totals, that is neither Go nor files."""
     account, thresholds = case.facts.account_of_rss, case.thresholds
     if account is None:
-        return []
+        return beyond_working_set(case, CAUSE, _TAKE_SMAPS)
     last = account.last
     least = thresholds.notable(thresholds.native_bytes, last.total_bytes)
     held = last.likely.parts[NATIVE]
