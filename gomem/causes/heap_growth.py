@@ -44,6 +44,7 @@ from gomem.causes.sites import (
     site_evidence,
     whole_evidence,
 )
+from gomem.facts.ended import ended_well
 from gomem.text import Bytes, Count, Function, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
@@ -124,19 +125,24 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
     sites = holding_sites(case)
     theirs = goroutines_hold(case, growing_sites(case))
     missing = of_goroutines(case) if theirs else of_growth(case, sites)
-    is_explained = theirs or finalizers_hold_up(case)
+    ended = ended_well(case.facts.capture)
+    is_explained = theirs or finalizers_hold_up(case) or bool(ended)
     return CAUSE.finding(
         Severity.INFO if is_explained else Severity.WARNING,
-        _title(live, rise, sites, case),
+        _title(live, rise, sites, case, has_ended=bool(ended)),
         moment=case.facts.moments[-1].name if case.facts.moments else _last_profile(case),
         size=round(live.grown_to_the_end),
         evidence=(
             *_evidence(live, rise, case),
             *_site_evidence(sites, case),
             *_keeper_evidence(sites, case),
+            *(
+                Evidence(path, "the program ended", "with success", "")
+                for path in filter(None, [ended])
+            ),
         ),
         mechanism=_GOROUTINE_MECHANISM if theirs else _mechanism(live, sites, case),
-        next_step=_next_step(rise, case),
+        next_step=_HALF_THE_INPUT if ended else _next_step(rise, case),
         confidence=confidence,
         sites=sites,
         missing_call=missing,
@@ -186,12 +192,16 @@ def _burst(live: LiveHeap) -> Text:
 BETWEEN_BURSTS = "live heap outside bursts"
 
 
-def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
+def _title(
+    live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case, *, has_ended: bool
+) -> Text:
     is_step = rise.readings < case.thresholds.growth_readings  # as far as anything shows
+    what = "Leak, filling cache or burst" if is_step else "Leak or cache still filling"
     grows = text(
-        "{}: {}the live heap grows by {}{}, to {}{}",
-        "Leak, filling cache or burst" if is_step else "Leak or cache still filling",
+        "{}: {}the live heap {} by {}{}, to {}{}",
+        "Work of a program that has ended, or a leak" if has_ended else what,
         "outside bursts " if live.rises_between_bursts else "",
+        "grew" if has_ended else "grows",
         "about " if live.level.source == PROFILES else "",
         Rate(rise.rate, rise.low, rise.high),
         Bytes(printed_bytes(rise.last if live.rises_between_bursts else rise.reached, live.level)),
@@ -227,6 +237,12 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
             "",
         ),
     ]
+
+
+_HALF_THE_INPUT = (
+    "Run it again with half of the input: if the live heap at the end is half as large, it is the "
+    "work that it keeps. Then hold less of it at a time."
+)
 
 
 def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:

@@ -248,6 +248,9 @@ def _of_level(known: pd.DataFrame, level: str, step: int) -> Text:
         within = text(" in {}", Seconds((last["time"] - first["time"]).total_seconds()))
     is_higher = most > max(int(first[level]), int(last[level]))
     peak = text(", peak {}", Bytes(most)) if is_higher else Text()
+    if str(before) == str(size) and not peak:
+        names = MomentName(first["moment"]), MomentName(last["moment"])
+        return text("{} stayed at {} from {} to {}{}.", level, size, *names, within)
     began = text("{} at {}", before, MomentName(first["moment"]))
     ended = text("{} at {}", size, MomentName(last["moment"]))
     return text("{} went from {} to {}{}{}.", level, began, ended, within, peak)
