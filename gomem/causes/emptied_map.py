@@ -4,12 +4,14 @@ Deleting from a map frees what its entries refer to, but never the table itself,
 buckets of Go 1.23 and before nor with the Swiss tables since Go 1.24. `s[:0]` keeps the whole
 array. So HeapObjects falls, collections run, and HeapAlloc stays.
 
-A program that packs many objects into one large array looks the same, except that the array is new.
-If the program has since allocated less than what stays, what stays is older than the fall.
+A program that packs many objects into one large array looks the same, and so does garbage of many
+small objects that a collection freed. If the program has since allocated less than what stays, what
+stays is older than the fall.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -38,7 +40,8 @@ def find(case: Case) -> list[Finding]:
         return []
     then, most = max(known, key=lambda each: float(each[1]["HeapObjects"]))
     now, last = known[-1]
-    if not _is_emptied(most, last, case.thresholds):
+    is_newer = _allocated_since(most, last) >= last["HeapAlloc"]
+    if is_newer or not _is_emptied(most, last, case.thresholds):
         return []
     return [_finding(case, (then, most), (now, last))]
 
@@ -111,14 +114,12 @@ def _finding(
         next_step=CAUSE.remedy
         if sites
         else sentences(CAUSE.remedy, text("See who allocated it: {}.", TAKE_HEAP_PROFILE)),
-        confidence="likely" if _is_older(most, last) else "possible",
+        confidence="possible" if math.isnan(_allocated_since(most, last)) else "likely",
         sites=sites,
     )
 
 
-def _is_older(most: pd.Series, last: pd.Series) -> bool:
-    """Whether what stays was allocated before the objects went."""
-    allocated = last.get("TotalAlloc", None), most.get("TotalAlloc", None)
-    if any(map(pd.isna, allocated)):
-        return False
-    return bool(allocated[0] - allocated[1] < last["HeapAlloc"])
+def _allocated_since(most: pd.Series, last: pd.Series) -> float:
+    """Bytes allocated since the objects were most; NaN if unknown."""
+    then, now = (stats.get("TotalAlloc") for stats in (most, last))
+    return math.nan if pd.isna(then) or pd.isna(now) else float(now) - float(then)

@@ -65,7 +65,10 @@ def has_stopped(case: Case) -> bool:
     if any(moment.time is None for moment in case.facts.of_last_process if moment.rss_bytes):
         return False
     since = level.since_start
-    if len(since) < thresholds.growth_many_readings or since.span_seconds < rise.seconds / 2:
+    if (
+        len(since) < thresholds.growth_many_readings
+        or since.span_seconds < thresholds.most_share * rise.seconds
+    ):
         return False
     seconds, values = since.seconds, since.values
     late = float(np.interp(seconds[-1] - LATE * since.span_seconds, seconds, values))

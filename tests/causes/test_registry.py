@@ -14,6 +14,7 @@ ABOUT_CAUSES |= {"commands"}
 ABOUT_CAUSES |= {"signatures"}  # whose rows stand in signatures.toml
 ABOUT_CAUSES |= {"scores"}  # whose numbers are fitted, and stand in weights.toml
 SHARED = {
+    "beyond_working_set",
     "goroutines",
     "grown_in_one_file",
     "sites",

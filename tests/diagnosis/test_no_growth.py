@@ -1,0 +1,67 @@
+"""What level readings allow to say: healthy if the memory is accounted for, else only no growth."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+import gomem
+from gomem.analysis.series.level import START_READINGS
+from gomem.views.report.verdict import verdict
+from tests.builders import FIXTURES
+
+BEGIN = datetime(2026, 11, 27, 11, 16, 46)
+HEAP = FIXTURES / "captures/emptied-go1.24.2/2-night/heap.pb.gz"  # 23 MiB in use
+PS = "{time:%a %b %d %H:%M:%S} UTC 2026\n  PID   RSS    VSZ COMMAND\n29728 {kib} 1696976 api\n"
+
+
+def loop(folder, sizes, heap=None):
+    times = (BEGIN + timedelta(seconds=6 * place) for place in range(len(sizes)))
+    rows = (PS.format(time=time, kib=size << 10) for time, size in zip(times, sizes, strict=True))
+    (folder / "ps.txt").write_text("".join(rows))
+    if heap is not None:
+        (folder / "heap").write_bytes(heap.read_bytes())
+    return gomem.diagnose(folder)
+
+
+def said_of(diagnosis):
+    return f"{diagnosis.verdict.headline} {diagnosis.verdict.moved}"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "heap", "label"),
+    [
+        pytest.param([50, 51, 50, 51], HEAP, "healthy, judging by 2 files", id="23 MiB in use"),
+        pytest.param([300] * 4, HEAP, "no growth seen, judging by 2 files", id="of 300 MiB"),
+        pytest.param([50, 51, 50, 51], None, "no growth seen, judging by 1 file", id="RSS alone"),
+        pytest.param([50, 51], None, "no verdict", id="two readings"),
+        pytest.param([50, 90, 130, 170], None, "note", id="it grows"),
+    ],
+)
+def test_level_rss_is_healthy_only_if_most_of_it_is_accounted_for(tmp_path, sizes, heap, label):
+    said = verdict(loop(tmp_path, sizes, heap))
+
+    assert label == f"{said.label}".replace("\u00a0", " ")
+
+
+def test_a_first_reading_of_a_process_that_just_started_hides_no_growth(tmp_path):
+    """11 MiB at the start, 98 MiB six seconds later, and from there 6 MiB in each six seconds."""
+    diagnosis = loop(tmp_path, [11, 98, 104, 110, 116, 122, 128, 134])
+
+    assert "is still growing (1 MiB/s)" in said_of(diagnosis)
+
+
+def test_a_start_needs_readings_after_it(tmp_path):
+    diagnosis = loop(tmp_path, [11, 98, *[98] * (START_READINGS - 2)])
+
+    assert "still growing" not in said_of(diagnosis)
+
+
+def test_an_undated_profile_of_two_does_not_hide_a_dated_loop(tmp_path):
+    for name in ("heap_a.txt", "heap_b.txt"):
+        (tmp_path / name).write_text("heap profile: 0: 0 [0: 0] @ heap/1048576\n")
+    diagnosis = loop(tmp_path, [20, 40, 60, 80, 100])
+
+    assert [f"ps-{place}" for place in range(1, 6)] == [
+        name for name in diagnosis.capture.by_moment if name.startswith("ps-")
+    ]
+    assert "RSS grew from 20 MiB" in said_of(diagnosis)
