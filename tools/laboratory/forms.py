@@ -224,10 +224,8 @@ def first_last(capture: Capture, place: Path) -> bool:
     """What there is of the first and the last snapshot, called before and after."""
     if len(capture) < 2:
         return False
-    for word, moment in (
-        ("before", list(capture.values())[0]),
-        ("after", list(capture.values())[-1]),
-    ):
+    moments = list(capture.values())
+    for word, moment in (("before", moments[0]), ("after", moments[-1])):
         for kind in ("status", "smaps_rollup", "memstats"):
             if files := _files(moment, kind):
                 (place / f"{kind}_{word}{SUFFIX.get(kind, '')}").write_bytes(_raw(files[0]))
@@ -256,8 +254,8 @@ def ticket(capture: Capture, place: Path) -> bool:
 
 
 def pages(capture: Capture, place: Path) -> bool:
-    """A page of /metrics of each snapshot, as client_golang writes it, appended to one file."""
-    said, written = "", 0
+    """A page of /metrics of each snapshot, as client_golang writes it, and the last heap profile."""
+    written = 0
     for time, moment in _moments(capture):
         numbers = {
             "process_resident_memory_bytes": _rss(moment),
