@@ -13,6 +13,7 @@ from gomem.causes.evidence import known, rise_evidence, rss_path, watched_eviden
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.live_growth import matters
 from gomem.causes.sites import holding_sites, share_words, site_evidence
+from gomem.facts.ended import ended_well
 from gomem.facts.profiles import IN_USE
 from gomem.inputs.pprof.about import is_delta
 from gomem.text import Bytes, Command, Rate, Seconds, Text, text
@@ -95,7 +96,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     if not is_of_go or in_use < thresholds.named_share * rise.grown:
         return []
     is_timed = all(moment.time is not None for moment in facts.moments)
-    paths = list(facts.profiles.paths.values())
+    paths, has_ended = list(facts.profiles.paths.values()), bool(ended_well(facts.capture))
     reached = Bytes(round(rise.reached))
     if is_timed:
         grows = text("by {}, to {}", Rate(rise.rate, rise.low, rise.high), reached)
@@ -103,11 +104,13 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
         grows = text("from {} to {}", Bytes(round(rise.first)), reached)
     return [
         cause.finding(
-            Severity.WARNING,
+            Severity.INFO if has_ended else Severity.WARNING,
             text(
-                "Leak or cache still filling: RSS grows {}; {} of inuse_space is from {}",
+                "{}: RSS grows {}; {} of {} is from {}",
+                "Work of a program that has ended, or a leak" if has_ended else _KEEPS,
                 grows,
                 share_words(sites[0].share, thresholds),
+                "inuse_space" if facts.profiles.growth_holders is None else "the growth",
                 sites[0].words,
             ),
             size=round(min(in_use, rise.grown)),
@@ -140,6 +143,7 @@ def _anonymous(moment: MomentFacts) -> int | None:
     return ledger.rss_bytes - ledger.part("mapped_files") - ledger.part("shared_memory")
 
 
+_KEEPS = "Leak or cache still filling"
 _RSS_ONLY = (
     "RSS rises steadily to the end, and a heap profile shows who holds Go's heap. A profile is of "
     "an earlier GC and leaves garbage out, so it shows less than RSS. Only a second profile shows "

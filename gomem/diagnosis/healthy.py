@@ -6,8 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import UNDIVIDED
+from gomem.analysis.memory.readings import ALL
 from gomem.analysis.profiles.published import IN_USE, total_bounds
-from gomem.diagnosis.movement import grew
+from gomem.diagnosis.movement import goal_reached_words, grew
+from gomem.diagnosis.observations import level_since
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
 
@@ -27,7 +29,22 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
         return True
     is_alone = len(diagnosis.moments) == 1 and diagnosis.baseline is None
-    return shows_rss(diagnosis) and not is_alone and is_accounted_for(diagnosis)
+    if is_alone or not shows_rss(diagnosis) or is_at_its_highest(diagnosis):
+        return False
+    return is_accounted_for(diagnosis)
+
+
+def is_at_its_highest(diagnosis: Diagnosis) -> bool:
+    """Whether the total rose, is about as high as it ever was, and has not been level since."""
+    account = diagnosis.facts.account
+    if account is None or len(account.snapshots) < MIN_READINGS or level_since(account):
+        return False
+    sizes = account.level(ALL).since_start.values
+    if goal_reached_words(diagnosis):
+        return False  # with garbage
+    if sizes[-1] < sizes.max() / diagnosis.thresholds.rise_ratio:
+        return False  # it came back
+    return diagnosis.thresholds.has_grown(int(sizes[0]), int(sizes[-1]))
 
 
 def is_accounted_for(diagnosis: Diagnosis) -> bool:
@@ -62,7 +79,8 @@ def shows_no_growth(diagnosis: Diagnosis) -> bool:
     account = diagnosis.facts.account
     if account is None or len(account.snapshots) < MIN_READINGS:
         return False
-    return not series_not_read(diagnosis.capture) and not grew(diagnosis)
+    is_rising = grew(diagnosis) or is_at_its_highest(diagnosis)
+    return not series_not_read(diagnosis.capture) and not is_rising
 
 
 def series_not_read(capture: Capture) -> list[str]:

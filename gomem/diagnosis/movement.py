@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
+from gomem.causes.live_growth import grows
 from gomem.diagnosis.observations import MIN_READINGS, moves, whole_rise, whole_words
+from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Account, Snapshot
@@ -24,7 +26,9 @@ def moved_words(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     last = None if account is None else account.of(facts.name)
     if account is None or last is None or len(account.snapshots) < 2:
         return "", False
-    return whole_words(account, diagnosis.case), _grew(account, last, diagnosis.thresholds)
+    return whole_words(account, diagnosis.case), grew(diagnosis) and _grew(
+        account, last, diagnosis.thresholds
+    )
 
 
 def reserved_words(diagnosis: Diagnosis) -> tuple[str, bool]:
@@ -39,7 +43,38 @@ def reserved_words(diagnosis: Diagnosis) -> tuple[str, bool]:
 def grew(diagnosis: Diagnosis) -> bool:
     """Whether the total of a capture may be growing."""
     account = diagnosis.facts.account
-    return account is not None and _grew(account, account.last, diagnosis.thresholds)
+    is_room = _goal_above(diagnosis) is not None
+    return (
+        account is not None and not is_room and _grew(account, account.last, diagnosis.thresholds)
+    )
+
+
+def goal_reached_words(diagnosis: Diagnosis) -> Text:
+    """Say that RSS is below the log's heap goal, if it grew and the live heap did not."""
+    account, goal = diagnosis.facts.account, _goal_above(diagnosis)
+    limits = diagnosis.thresholds
+    if account is None or goal is None or not _rose(account.first, account.last, limits):
+        return Text()
+    words = (
+        "The next GC starts when the heap reaches its goal of {}; until then garbage alone can "
+        "raise RSS."
+    )
+    return text(words, Bytes(goal))
+
+
+def _goal_above(diagnosis: Diagnosis) -> int | None:
+    """The last goal in the log, if no MemStats divide RSS, which is about the goal or less."""
+    facts, limits = diagnosis.facts, diagnosis.thresholds
+    account, log, live = facts.account, facts.collector, facts.live_heap
+    if account is None or account.quantity != "rss" or log is None or live is None:
+        return None
+    if facts.by_moment[account.last.moment].memstats is not None:
+        return None
+    goals = log.cycles["heap_goal_bytes"].dropna()
+    if goals.empty or grows(diagnosis.case):
+        return None
+    goal = int(goals.iloc[-1])
+    return goal if account.last.total_bytes <= limits.rise_ratio * goal else None
 
 
 def _grew(account: Account, last: Snapshot, thresholds: Thresholds) -> bool:

@@ -130,7 +130,7 @@ def _still(rise: Rise | None, account: Account) -> Text:
     return text(" and is still growing{}", rate)
 
 
-def _level_since(account: Account) -> Text:
+def level_since(account: Account) -> Text:
     """Say for how long the total has been stable, if several snapshots at the end show that."""
     last, since = account.last, account.last
     stable = 0
@@ -164,7 +164,7 @@ def whole_words(account: Account, case: Case) -> Text:
     """How the total changed from first to last snapshot, and which parts explain the change."""
     first, last = account.first, account.last
     has_moved = abs(account.change_bytes) >= MIN_BYTES
-    direction = _still(whole_rise(account), account) or _level_since(account)
+    direction = _still(whole_rise(account), account) or level_since(account)
     return change_words(
         account.quantity,
         first,

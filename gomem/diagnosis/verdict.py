@@ -39,7 +39,12 @@ from gomem.diagnosis.listed_memory import (
     shared_words,
 )
 from gomem.diagnosis.metric_series import series_words
-from gomem.diagnosis.movement import is_total_stable, moved_words, reserved_words
+from gomem.diagnosis.movement import (
+    goal_reached_words,
+    is_total_stable,
+    moved_words,
+    reserved_words,
+)
 from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
     earlier_processes_words,
@@ -149,6 +154,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     earlier = earlier_processes_words(diagnosis.case.facts)
     released = released_words(diagnosis.capture, facts)
     further = (
+        goal_reached_words(diagnosis),
         unread_series_words(diagnosis.capture),
         kept_words(diagnosis.capture),
         series_words(diagnosis.capture),

@@ -7,7 +7,10 @@ import pytest
 import gomem
 
 LINE = "{time:%Y/%m/%d %H:%M:%S} mem: alloc=0.2MB sys={sys}MB gc=0 goroutines=3\n"
-TOP = "{time:%a %b %d %H:%M:%S} UTC 2026\nNAME   CPU(cores)   MEMORY(bytes)\nthumbs-0   3m   {used}Mi\n"
+TOP = (
+    "{time:%a %b %d %H:%M:%S} UTC 2026\n"
+    "NAME   CPU(cores)   MEMORY(bytes)\nthumbs-0   3m   {used}Mi\n"
+)
 BEGIN = datetime(2026, 11, 27, 11, 6, 7)
 
 

@@ -11,7 +11,7 @@ from gomem.text import Bytes, Count
 from gomem.units import MIB
 from tests.builders import FIXTURES, case_of
 
-RECORDED = FIXTURES / "captures" / "emptied-go1.24.2"
+RECORDED = FIXTURES / "emptied" / "emptied-go1.24.2"
 BASE = {"NumGC": 4, "HeapAlloc": 200 * MIB, "HeapObjects": 900_000, "TotalAlloc": 400 * MIB}
 
 

@@ -10,7 +10,7 @@ from gomem.views.report.verdict import verdict
 from tests.builders import FIXTURES
 
 BEGIN = datetime(2026, 11, 27, 11, 16, 46)
-HEAP = FIXTURES / "captures/emptied-go1.24.2/2-night/heap.pb.gz"  # 23 MiB in use
+HEAP = FIXTURES / "emptied/emptied-go1.24.2/2-night/heap.pb.gz"  # 23 MiB in use
 PS = "{time:%a %b %d %H:%M:%S} UTC 2026\n  PID   RSS    VSZ COMMAND\n29728 {kib} 1696976 api\n"
 
 
@@ -65,3 +65,17 @@ def test_an_undated_profile_of_two_does_not_hide_a_dated_loop(tmp_path):
         name for name in diagnosis.capture.by_moment if name.startswith("ps-")
     ]
     assert "RSS grew from 20 MiB" in said_of(diagnosis)
+
+
+def test_rss_below_the_goal_of_the_log_can_be_garbage(tmp_path):
+    gc = (
+        "gc {number} @{at}s 0%: 0.1+1.0+0.1 ms clock, 0.2+0.1/1.0/0.1+0.2 ms cpu, "
+        "{goal}->{goal}->{live} MB, {goal} MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+    )
+    rows = ((1, "0.004", 28, 27), (2, "5.092", 55, 44), (3, "28.482", 90, 44))
+    lines = (gc.format(number=n, at=at, goal=goal, live=live) for n, at, goal, live in rows)
+    (tmp_path / "gctrace.log").write_text("".join(lines))
+    diagnosis = loop(tmp_path, [62, 66, 77, 89, 97])
+
+    assert "goal of 90 MiB" in " ".join(map(str, diagnosis.verdict.whose))
+    assert None is diagnosis.verdict.severity

@@ -254,7 +254,7 @@ def ticket(capture: Capture, place: Path) -> bool:
 
 
 def pages(capture: Capture, place: Path) -> bool:
-    """A page of /metrics of each snapshot, as client_golang writes it, and the last heap profile."""
+    """A page of /metrics of each snapshot, in client_golang's form, and the last heap profile."""
     written = 0
     for time, moment in _moments(capture):
         numbers = {
