@@ -41,7 +41,7 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if not worth:
         return Text()
     share = worth[0]["value"] / total
-    first = "Live bytes by the program's own functions, including their callees:"
+    first = "Live bytes by the program's function nearest to each allocation:"
     if share > MOSTLY:
         first = (
             "Most of the live bytes are from"

@@ -116,7 +116,7 @@ def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
     assert bool(named) == bool(said)
     assert most == said.startswith(("Most of the live bytes", "Nearly all live bytes"))
     assert (bool(named) and not most) == said.startswith(
-        "Live bytes by the program's own functions, including their callees: "
+        "Live bytes by the program's function nearest to each allocation: "
     )
 
 
@@ -384,7 +384,7 @@ def test_what_is_nobodys_is_said_where_it_is_more_than_the_largest():
     assert (
         "with only Go's own or unsymbolized functions on the stack, mostly by runtime.malg" in said
     )
-    assert "including their callees: main.work (30 %)" in said
+    assert "nearest to each allocation: main.work (30 %)" in said
 
 
 def test_a_page_cut_before_gos_memory_asks_for_the_whole_page(tmp_path):
