@@ -192,7 +192,7 @@ KINDS = (
     ),
     Kind(
         "processes", "a table of processes or containers, or the OOM killer's lines",
-        _content(looks_like_processes), "processes.table.read_processes",
+        looks_like_processes, "processes.table.read_processes",
         frames=("processes", "cgroup", "damage"),
         fills={"processes": "processes", "cgroup": "cgroup"},
         words=("aux", "dmesg", "docker", "kubectl", "oom", "podman", "ps", "rss", "top"),

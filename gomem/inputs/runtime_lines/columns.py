@@ -3,7 +3,7 @@
 Script        ts,rss_kb,threads
 Dashboard     Time,process_resident_memory_bytes,go_memstats_heap_alloc_bytes,go_goroutines
 `kb` is KiB, and `mb` MiB: the numbers come from /proc or ps, which count in them. Without a unit,
-see `quantities`.
+see `quantities`. The only column beside the time can be called memory alone: `api-0 memory`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from gomem.inputs.runtime_lines.quantities import (
     names_in,
     quantity_of,
     unit_of,
+    unit_of_memory,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SCRIPT = "a script's table"
+MEMORY = "a table's column of memory, RSS or a working set with page cache,"
+TABLES = frozenset({SCRIPT, MEMORY})
 LEVELS = frozenset({"rss", "go_alloc", "go_heap_inuse", "go_sys"})  # one of which a table has
 MAX_HEAD = 1 << 14  # of the line of names: labels are long
 _SEPARATORS = (b",", b";", b"\t")
@@ -37,6 +40,9 @@ def pattern_of_columns(data: bytes) -> Pattern | None:
     separator = next((each for each in _SEPARATORS if each in head), b"")
     names = names_in(head.strip(), separator) if separator else []
     quantities = [quantity_of(name) for name in names]
+    is_memory, of_memory = unit_of_memory(names[-1]) if len(names) == 2 else (False, None)
+    if is_memory and not quantities[-1][0]:
+        quantities[-1] = "rss", of_memory
     kinds = [kind for kind, _ in quantities]
     if len(names) > MAX_COLUMNS or kinds.count("time") != 1 or not LEVELS & set(kinds):
         return None  # a date and a time in two columns are read in `tables`
@@ -52,7 +58,7 @@ def pattern_of_columns(data: bytes) -> Pattern | None:
             return None
         if kind:
             units[kind] = (kind, 1 if judged is None else judged)
-    return Pattern(SCRIPT, regex, separator, units)
+    return Pattern(MEMORY if is_memory else SCRIPT, regex, separator, units)
 
 
 def _rows_of(kinds: Sequence[str], separator: bytes) -> re.Pattern[bytes]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.processes.row import rounded_size
-from gomem.inputs.runtime_lines.columns import SCRIPT, pattern_of_columns
+from gomem.inputs.runtime_lines.columns import TABLES, pattern_of_columns
 from gomem.inputs.runtime_lines.patterns import COUNTS, USER, patterns
 from gomem.inputs.runtime_lines.quantities import NO_BREAK
 from gomem.inputs.runtime_lines.tables import table_in
@@ -167,7 +167,7 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
     text = None if group is None else found[group[0]]
     if text is None:
         return None
-    if pattern.name == SCRIPT:
+    if pattern.name in TABLES:
         text = BETWEEN.sub(b" ", text.strip())
         if minutes := MINUTES.fullmatch(text):
             year, month, day, clock = (part.decode("ascii") for part in minutes.groups())
@@ -189,7 +189,7 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
 
 def _time_of_day(found: re.Match[bytes], pattern: Pattern) -> str:
     """Return when a row was written, if it has only the time of day; else empty."""
-    group = pattern.units.get("time") if pattern.name == SCRIPT else None
+    group = pattern.units.get("time") if pattern.name in TABLES else None
     of_day = None if group is None else TIME_OF_DAY.fullmatch((found[group[0]] or b"").strip())
     if of_day is None:
         return ""

@@ -44,6 +44,12 @@ _QUANTITIES = {
 # Sizes that are never small: a number without a unit that is one cannot be in bytes.
 _NEVER_SMALL = frozenset({"rss", "go_alloc", "go_heap_inuse", "go_heap_sys", "go_sys"})
 _NAME = re.compile(r"([a-z_ ]*?)[_ (\[]*(b|bytes|[kmg]i?b)?[)\]]*")
+# A column that is only called memory: RSS, or a container's working set.
+_MEMORY = re.compile(
+    r"(?!.*\b(?:node|host|system|machine|free|available|limits?|requests?|total|swap|virtual)\b)"
+    r"(?:.{1,100}[ _])?mem(?:ory)?(?:[ _](?:usage|used|working[ _]set|rss))?[_ (\[]*"
+    r"(?P<unit>b|bytes|[kmg]i?b)?[)\]]*"
+)
 _LABELS = re.compile(r"\{[^{}]*\}\s*$")
 _METRIC = re.compile(r"__name__=\"(\w+)\"")
 _PREFIX = re.compile(r"(?:go_memstats_|process_|go_(?=goroutines\b)|container[ _]|pod[ _])")
@@ -57,6 +63,13 @@ def quantity_of(name: str) -> tuple[str, int | None]:
         return "", None
     quantity = _QUANTITIES.get(named[1].replace("_", "").replace(" ", ""), "")
     return quantity, None if named[2] is None else _UNITS[named[2]]
+
+
+def unit_of_memory(name: str) -> tuple[bool, int | None]:
+    """Whether a column is only called memory, such as `api-0 memory`; and the unit in its name."""
+    named = _MEMORY.fullmatch(bare_name(name))
+    unit = None if named is None or named["unit"] is None else _UNITS[named["unit"]]
+    return named is not None, unit
 
 
 def bare_name(name: str) -> str:

@@ -136,3 +136,23 @@ def test_rss_without_a_unit_is_in_bytes_if_it_cannot_be_in_kib(sizes, is_read):
     if is_read:
         assert list(sizes) == list(read_runtime_lines(data).readings["rss_bytes"])
         assert [699, 1403] == list(read_runtime_lines(data).readings["goroutines"])
+
+
+@pytest.mark.parametrize(
+    ("name", "is_read"),
+    [
+        ("geocache-0 memory", True),
+        ('"container_memory_working_set_bytes{pod=""a-0"", container=""a""}"', True),
+        ("node memory", False),
+        ("memory limit", False),
+    ],
+)
+def test_the_only_column_can_be_called_memory(name, is_read):
+    rows = ("2026-11-27 11:06:07,6.8 MiB", "2026-11-27 11:06:17,126.4 MiB")
+    data = _dashboard(f"Time,{name}", *rows)
+
+    kind = kind_of(data, "export.csv")
+
+    assert is_read == (kind is not None)
+    if is_read:
+        assert 126 == read_runtime_lines(data).readings["rss_bytes"].iloc[-1] // MIB
