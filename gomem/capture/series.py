@@ -53,15 +53,18 @@ class Series:
 def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]]:
     """Take files apart whose readings all have a time; return the other files, and the series.
 
-    A file alone stays, and so does a paste. So do all if other files have no time, nor a last GC
-    that they are not before, and are several of a kind: words or numbers in their names order them.
+    A file alone stays, and so does a paste beside files without a clock. So do all if other files
+    have no time, nor a last GC that they are not before, and are several of a kind: words or
+    numbers in their names order them.
     """
-    if len([file for file in artefacts if file.kind.scope == MOMENT_SCOPE]) < 2:
+    of_moments = [file for file in artefacts if file.kind.scope == MOMENT_SCOPE]
+    if len(of_moments) < 2:
         return artefacts, []
+    are_dated = all(file.time_source == OWN_CLOCK for file in of_moments)
     found = {
         id(file): series
         for file in artefacts
-        if file.kind.name in SERIES and not _is_pasted(file)
+        if file.kind.name in SERIES and (are_dated or not _is_pasted(file))
         if (series := _series_of(file, artefacts)) is not None
     }
     left = [file for file in artefacts if id(file) not in found]
