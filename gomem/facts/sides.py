@@ -220,12 +220,26 @@ def _facts(
 
 
 def _threads(sides: _Sides) -> int | None:
-    """Return the number of threads: by the kernel, ps, runtime/metrics, or a page; else None."""
+    """Return the number of threads: by the kernel, ps, runtime/metrics, a page, or their stacks."""
     known = sides.metrics.get(THREADS, sides.scraped.get(THREADS_ON_PAGE))
     counted = _number(sides.moment.status, "Threads")
     if counted is None and sides.listed is not None:
         counted = sides.listed.threads
+    if counted is None and known is None:
+        return _stacks_of_threads(sides)
     return counted if counted is not None or known is None else int(known)
+
+
+def _stacks_of_threads(sides: _Sides) -> int | None:
+    """Return the number of stacks that C made for threads, and the first one's; None without any.
+
+    Stacks that Go makes for threads, in programs without C, are part of its heap.
+    """
+    if sides.classified is None:
+        return None
+    rows = sides.classified.mappings
+    is_stack = (rows["kind"] == "thread-stack") & rows["perms"].astype("str").str.startswith("rw")
+    return int(is_stack.sum()) if is_stack.sum() > 1 else None
 
 
 def _number(frame: pd.DataFrame, column: str) -> int | None:

@@ -199,7 +199,7 @@ def test_a_count_that_returns_is_not_of_all_readings(tmp_path):
 @pytest.mark.parametrize(("last", "grew"), [(210, False), (410, True)])
 def test_a_profile_does_not_hide_the_series_of_a_log(last, grew, tmp_path):
     lines = (
-        f'{{"time":"2026-11-27T11:06:{at}Z","msg":"mem","heap_alloc":{size * MIB},"num_gc":{gc}}}\n'
+        f"time=2026-11-27T11:06:{at}Z HeapAlloc={size * MIB} Sys={500 * MIB} NumGC={gc}\n"
         for at, size, gc in ((10, 205, 8), (13, 207, 10), (16, last, 12))
     )
     (tmp_path / "app.log").write_text("".join(lines))
