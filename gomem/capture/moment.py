@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.capture.clock import BY_NAME, EXACT, MANIFEST_TIME, OF_DAY, OWN_CLOCK
+from gomem.capture.clock import BY_NAME, CLOCK_WITHOUT_DATE, EXACT, MANIFEST_TIME, OWN_CLOCK
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import Kind, capture_frames, slot_of
 from gomem.inputs.schema import TEXT, Column, Dictionary, build, dictionary_of, empty, texts
@@ -125,7 +125,7 @@ class Moment:
         The best clock is the manifest's, then a time in the name, then the artefact's own clock.
         The mtime of a file does not count.
         """
-        for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK, OF_DAY):
+        for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK, CLOCK_WITHOUT_DATE):
             times = [
                 file.time for file in self.artefacts if file.time_source == clock and file.time
             ]

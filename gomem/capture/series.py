@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
-from gomem.capture.clock import BY_NAME, OF_DAY, OWN_CLOCK
+from gomem.capture.clock import BY_NAME, CLOCK_WITHOUT_DATE, OWN_CLOCK
 from gomem.capture.moment import Moment
 from gomem.capture.pasted import PastedPart
 from gomem.capture.place import AFTER, ONE_SCRIPT, are_repeated, place_of_word, stem_of
@@ -96,7 +96,7 @@ def _timed(file: Artefact, others: Sequence[Artefact]) -> list[Artefact]:
     of_day = [getattr(reading.parsed, "time_of_day", "") for reading in readings]
     times, source = dates_of(of_day, others) if all(of_day) else [], OWN_CLOCK
     if not times:
-        times, source = without_date(of_day, others), OF_DAY
+        times, source = without_date(of_day, others), CLOCK_WITHOUT_DATE
     if not times:
         return readings
     return [

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
-from gomem.capture.clock import OF_DAY, time_in_name
+from gomem.capture.clock import CLOCK_WITHOUT_DATE, time_in_name
 from gomem.capture.loops import LoopPart
 from gomem.capture.manifest import ONLY_MOMENT
 from gomem.capture.place import (
@@ -89,7 +89,7 @@ def _within(times: Sequence[datetime], at: datetime, reach: timedelta) -> range:
 
 def _time(group: Sequence[Artefact]) -> datetime | None:
     """The time of a snapshot, from its first clock; None without one."""
-    of_day = (file.time for file in group if file.time_source == OF_DAY and file.time)
+    of_day = (file.time for file in group if file.time_source == CLOCK_WITHOUT_DATE and file.time)
     times = [*(at for file in group for at in dated_times(file)), *of_day]
     return min(times, default=None)
 

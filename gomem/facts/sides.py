@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
-from gomem.analysis.mappings.native import LargeBlocks
+from gomem.analysis.mappings.native import LargeBlocks, stacks_of_threads
 from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.listed import Listed, listed_process
 from gomem.analysis.memory.logged import Logged, logged_reading
@@ -225,21 +225,9 @@ def _threads(sides: _Sides) -> int | None:
     counted = _number(sides.moment.status, "Threads")
     if counted is None and sides.listed is not None:
         counted = sides.listed.threads
-    if counted is None and known is None:
-        return _stacks_of_threads(sides)
+    if counted is None and known is None and sides.classified is not None:
+        return stacks_of_threads(sides.classified.mappings)
     return counted if counted is not None or known is None else int(known)
-
-
-def _stacks_of_threads(sides: _Sides) -> int | None:
-    """Return the number of stacks that C made for threads, and the first one's; None without any.
-
-    Stacks that Go makes for threads, in programs without C, are part of its heap.
-    """
-    if sides.classified is None:
-        return None
-    rows = sides.classified.mappings
-    is_stack = (rows["kind"] == "thread-stack") & rows["perms"].astype("str").str.startswith("rw")
-    return int(is_stack.sum()) if is_stack.sum() > 1 else None
 
 
 def _number(frame: pd.DataFrame, column: str) -> int | None:

@@ -34,7 +34,7 @@ _SINGLE = (
     *(f"{kind}.failcnt" for kind in ("kmem", "kmem.tcp", "memsw")),
     *("oom.group", "swappiness", "use_hierarchy", "move_charge_at_immigrate"),
 )
-_OF_VERSION_1 = frozenset(name for name in _SINGLE if name.endswith("_in_bytes"))
+_VERSION_1_NUMBERS = frozenset(name for name in _SINGLE if name.endswith("_in_bytes"))
 _OWN_NAMES = ("stat", "events", "oom_control")  # these fields get no file name prefix
 _TABLES = (*_OWN_NAMES, "events.local", "swap.events", "numa_stat", "pressure")
 USED = ("memory.current", "memory.usage_in_bytes")  # the whole charge, of v2 and of v1
@@ -184,7 +184,7 @@ def named_as(short: str, values: dict[str, int | None]) -> dict[str, int | None]
     """
     before = "" if short in _OWN_NAMES else f"{short}."
     return {
-        f"memory.{name}" if not before and name in _OF_VERSION_1 else f"{before}{name}": value
+        f"memory.{name}" if not before and name in _VERSION_1_NUMBERS else f"{before}{name}": value
         for name, value in values.items()
     }
 
