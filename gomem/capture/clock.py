@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 MANIFEST_TIME, BY_NAME, OWN_CLOCK = "manifest", "name", "its own clock"
 BY_FILE = "file"  # copying changes it, so it can sort files but proves nothing
-EXACT = frozenset({MANIFEST_TIME, OWN_CLOCK})
+# A time of day on a day that is not known: good for differences, and for nothing else.
+CLOCK_WITHOUT_DATE = "its own clock, without a date"
+EXACT = frozenset({MANIFEST_TIME, OWN_CLOCK, CLOCK_WITHOUT_DATE})
 ISO = re.compile(
     r"(?<![0-9])((?:19|20)[0-9]{2})(-?)([0-9]{2})\2([0-9]{2})"
     r"[T_ -]?([0-9]{2})[-:_]?([0-9]{2})[-:_]?([0-9]{2})(?![0-9])"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.capture.clock import BY_NAME, EXACT, MANIFEST_TIME, OWN_CLOCK
+from gomem.capture.clock import BY_NAME, CLOCK_WITHOUT_DATE, EXACT, MANIFEST_TIME, OWN_CLOCK
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import Kind, capture_frames, slot_of
 from gomem.inputs.schema import TEXT, Column, Dictionary, build, dictionary_of, empty, texts
@@ -45,6 +45,7 @@ GOROUTINES = (
     ),
 )
 FRAMES = capture_frames()
+MEMSTATS = "memstats"
 GOROUTINE_PROFILE, GOROUTINE_DUMP, METRICS = "goroutine", "goroutines", "metrics"
 PROFILES, PRINTED = frozenset({"pprof", "heap_text", "count_text"}), frozenset({"pprof_text"})
 
@@ -100,7 +101,8 @@ class Moment:
         return frame
 
     def _stacked(self, name: str) -> pd.DataFrame:
-        """The frame of the first kind of artefact that has it."""
+        """The frame of the first kind of artefact that has it; of MemStats, of the fullest one."""
+        found: list[pd.DataFrame] = []
         for kind, own in FRAMES[name]:
             frames = [
                 _placed(frame, self.name, file.source.name)
@@ -108,8 +110,13 @@ class Moment:
                 if file.kind is kind and (frame := _part(file.parsed, own)) is not None
             ]
             if frames:
-                return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-        return empty_frame(name)
+                found.append(
+                    frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+                )
+                if name != MEMSTATS:
+                    return found[0]
+        # A log with some fields does not displace the file that has all of them.
+        return max(found, key=_known_columns, default=empty_frame(name))
 
     @property
     def times(self) -> list[datetime]:
@@ -118,7 +125,7 @@ class Moment:
         The best clock is the manifest's, then a time in the name, then the artefact's own clock.
         The mtime of a file does not count.
         """
-        for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK):
+        for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK, CLOCK_WITHOUT_DATE):
             times = [
                 file.time for file in self.artefacts if file.time_source == clock and file.time
             ]
@@ -274,6 +281,11 @@ def _placed(frame: pd.DataFrame, moment: str, artefact: str) -> pd.DataFrame:
 def with_place(told: Dictionary) -> Dictionary:
     """Return a frame's dictionary with the columns `moment` and `artefact` added."""
     return Dictionary({**told, **dictionary_of((MOMENT, SOURCE))})
+
+
+def _known_columns(frame: pd.DataFrame) -> int:
+    """How many columns have a value in the last row."""
+    return int(frame.iloc[-1].notna().sum()) if len(frame) else 0
 
 
 def _part(parsed: Any, dotted: str) -> pd.DataFrame | None:

@@ -64,29 +64,31 @@ def _parts(source: Source, *, is_ticket: bool) -> list[Source]:
 
 
 def only_ticket(sources: Sequence[Source]) -> Source | None:
-    """Return the ticket of a folder in which no other file is evidence, or code; None if none is.
+    """Return the only ticket of a folder; None if there is code, or a file of a kind that it has.
 
-    A ticket is Markdown: prose around artefacts of two kinds, of which one is of a process.
+    A ticket is Markdown: prose around artefacts of two kinds, of which one is of a process. Files
+    of other kinds are what is attached to it.
     """
-    tickets = [source for source in sources if _is_ticket(source)]
+    tickets = [(source, kinds) for source in sources if (kinds := _kinds_of_ticket(source))]
     if len(tickets) != 1:
         return None
-    others = [source for source in sources if source is not tickets[0]]
-    is_best = not any(_is_code(other) or kind_of(other.data, other.name) for other in others)
-    return tickets[0] if is_best else None
+    ((ticket, kinds),) = tickets
+    others = [source for source in sources if source is not ticket]
+    found = {kind.name for other in others if (kind := kind_of(other.data, other.name))}
+    return None if any(map(_is_code, others)) or found & kinds else ticket
 
 
-def _is_ticket(source: Source) -> bool:
-    """Whether a text is a ticket by its content, and no README by its name."""
+def _kinds_of_ticket(source: Source) -> set[str]:
+    """The kinds in a text that is a ticket by its content, and no README by its name; else none."""
     path = PurePosixPath(source.name)
     if path.suffix.lower() not in MARKDOWN or path.stem.upper() in DOCUMENTS:
-        return False
+        return set()
     lines = source.data.split(b"\n") if len(source.data) <= TICKET_BYTES else []
     if sum(map(_is_fence, lines)) < MIN_FENCES or not prose_in(lines):
-        return False
+        return set()
     kinds = [kind_of(part.data, part.name) for part in pasted_parts(source)]
     scopes = {kind.name: kind.scope for kind in kinds if kind is not None}
-    return len(scopes) > 1 and MOMENT_SCOPE in scopes.values()
+    return set(scopes) if len(scopes) > 1 and MOMENT_SCOPE in scopes.values() else set()
 
 
 def _is_fence(line: bytes) -> bool:

@@ -44,9 +44,15 @@ LOG, BENCHMARKS = "gctrace", "gobench"
 _BENCHSTAT = re.compile(
     rb"^[^\n]*\xe2\x94\x82[^\n]*\n[^\n]*\xe2\x94\x82 +\S+/(?:op|s|sec)\b", re.MULTILINE
 )
+# What `go tool pprof -top` printed, from its head to a blank line.
+_BY_PPROF = re.compile(
+    rb"^(?:(?:File|Build ID|Type|Time|Duration): [^\n]*\n)*+Showing nodes accounting for [^\n]*\n"
+    rb"(?:[^\n]*\S[^\n]*\n)++",
+    re.MULTILINE,
+)
 LAST = b"```"  # a mark after the last line
 IN_LINES = frozenset({LOG, "memstats"})  # kinds whose lines occur between other lines
-TABLE = "processes"
+TABLE, PPROF = "processes", "pprof_text"
 IN_A_LINE = IN_LINES | {TABLE}  # that a line says enough of, also between sentences
 STACKS = frozenset({"count_text", "goroutines", "heap_text"})  # kinds that begin with their form
 MIN_KINDS = 2
@@ -141,10 +147,12 @@ def pasted_parts(source: Source) -> list[Source]:
         return []
     kind = kind_of(data, source.name)
     is_one = kind is not None
-    is_put_together = _is_prose(next(filter(bytes.strip, lines))) or any(
-        stretch.is_marked for stretch in stretches
-    )
     whole = _Stretch(0, len(lines), kind=UNREAD if kind is None else kind.name)
+    is_put_together = (
+        _is_prose(next(filter(bytes.strip, lines)))
+        or any(stretch.is_marked for stretch in stretches)
+        or (whole.kind == TABLE and _has_other(lines, stretches))
+    )
     if is_one and not is_put_together and whole.kind != BENCHMARKS:
         return _with_beside(source, lines, whole)
     named = (_named(lines, stretch) for stretch in stretches)
@@ -217,6 +225,10 @@ def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
     for machine in filter(None, (lines_of(text) for lines_of in of_machine)):
         kept = frozenset(part.start + number - 1 for number in machine)
         yield _Stretch(min(kept), max(kept) + 1, part.is_marked, lines=kept)
+    for table in _BY_PPROF.finditer(text) if part.kind == TABLE else ():
+        start = part.start + text.count(b"\n", 0, table.start())
+        stop = start + table[0].count(b"\n")
+        yield _Stretch(start, stop, part.is_marked, kind=PPROF)
     if part.kind == BENCHMARKS and (compared := _BENCHSTAT.search(text)):
         start = part.start + text.count(b"\n", 0, compared.start())
         yield _Stretch(start, part.stop, part.is_marked)
@@ -241,6 +253,12 @@ def _is_ticket(parts: Sequence[_Stretch]) -> bool:
     """Whether a text that can be parsed as one artefact still contains several."""
     logs = [part for part in parts if part.kind == LOG and not part.is_marked]
     return len({part.kind for part in parts}) >= MIN_KINDS and len(logs) <= 1
+
+
+def _has_other(lines: Sequence[bytes], stretches: Sequence[_Stretch]) -> bool:
+    """Whether prose separates a table of processes from what pprof printed, or other evidence."""
+    named = (_named(lines, stretch) for stretch in stretches if stretches[1:])
+    return any(part is not None and part.kind not in {UNREAD, TABLE} for part in named)
 
 
 def _is_alone(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:

@@ -14,11 +14,11 @@ from pathlib import PurePosixPath
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
-from gomem.capture.clock import OWN_CLOCK
+from gomem.capture.clock import CLOCK_WITHOUT_DATE, OWN_CLOCK
 from gomem.capture.pasted import PastedPart
 from gomem.capture.place import AFTER, ONE_SCRIPT, are_repeated, place_of_word, stem_of
 from gomem.capture.runs import in_order
-from gomem.capture.times_of_day import dates_of
+from gomem.capture.times_of_day import dates_of, without_date
 from gomem.inputs.kinds import MOMENT_SCOPE
 
 if TYPE_CHECKING:
@@ -52,15 +52,16 @@ class Series:
 def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]]:
     """Take files apart whose readings all have a time; return the other files, and the series.
 
-    A file alone stays, and so does a paste. So do all if other files have no time, nor a last GC
-    that they are not before, and are several of a kind: words or numbers in their names order them.
+    A file alone stays, and so does a paste beside files without a clock.
     """
-    if len([file for file in artefacts if file.kind.scope == MOMENT_SCOPE]) < 2:
+    of_moments = [file for file in artefacts if file.kind.scope == MOMENT_SCOPE]
+    if len(of_moments) < 2:
         return artefacts, []
+    are_dated = all(file.time_source == OWN_CLOCK for file in of_moments)
     found = {
         id(file): series
         for file in artefacts
-        if file.kind.name in SERIES and not _is_pasted(file)
+        if file.kind.name in SERIES and (are_dated or not _is_pasted(file))
         if (series := _series_of(file, artefacts)) is not None
     }
     left = [file for file in artefacts if id(file) not in found]
@@ -74,17 +75,27 @@ def _series_of(file: Artefact, others: Sequence[Artefact]) -> Series | None:
     """
     if not has_several(file):
         return None
-    readings = [_with_time(file, dump) for dump in file.parsed.dumps]
-    if not any(reading.time for reading in readings):
-        of_day = [getattr(reading.parsed, "time_of_day", "") for reading in readings]
-        times = dates_of(of_day, others) if all(of_day) else []
-        readings = [
-            replace(reading, time=time, time_source=OWN_CLOCK)
-            for reading, time in zip(readings, times, strict=False)
-        ]
+    readings = _timed(file, others)
     if not readings or not all(reading.time for reading in readings):
         return None
     return Series(file.source.name, tuple(in_order(readings)))
+
+
+def _timed(file: Artefact, others: Sequence[Artefact]) -> list[Artefact]:
+    """The readings of a file; if all have a time of day only, on the date of the other files."""
+    readings = [_with_time(file, dump) for dump in file.parsed.dumps]
+    if any(reading.time for reading in readings):
+        return readings
+    of_day = [getattr(reading.parsed, "time_of_day", "") for reading in readings]
+    times, source = dates_of(of_day, others) if all(of_day) else [], OWN_CLOCK
+    if not times:
+        times, source = without_date(of_day, others), CLOCK_WITHOUT_DATE
+    if not times:
+        return readings
+    return [
+        replace(reading, time=time, time_source=source)
+        for reading, time in zip(readings, times, strict=True)
+    ]
 
 
 def with_undated_series(artefacts: list[Artefact]) -> list[Artefact]:
@@ -104,7 +115,7 @@ def with_undated_series(artefacts: list[Artefact]) -> list[Artefact]:
     are_at_end = _are_taken_once(beside, many[0])
     if not are_at_end and not all(map(_is_undated_paste, beside)):
         return artefacts
-    dumps = in_order([_with_time(file, dump) for file in many for dump in file.parsed.dumps])
+    dumps = in_order([reading for file in many for reading in _timed(file, artefacts)])
     if beside and not are_at_end and dumps[-1].time is None:
         return artefacts
     undated = [replace(file, is_of_last=True) for file in beside]

@@ -15,10 +15,18 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
-from gomem.capture.clock import time_in_name
+from gomem.capture.clock import CLOCK_WITHOUT_DATE, time_in_name
 from gomem.capture.loops import LoopPart
 from gomem.capture.manifest import ONLY_MOMENT
-from gomem.capture.place import ONE_SCRIPT, TOP_MOMENT, are_repeated, row_of, stem_of
+from gomem.capture.place import (
+    AFTER,
+    ONE_SCRIPT,
+    TOP_MOMENT,
+    are_repeated,
+    place_of_word,
+    row_of,
+    stem_of,
+)
 from gomem.capture.times_of_day import TIME_OF_DAY, dated_times
 from gomem.sources.names import natural_key
 
@@ -42,7 +50,8 @@ def with_series(placed: Sequence[Artefact], series: Iterable[Series]) -> list[Ar
     for each in sorted(series, key=lambda loop: -len(loop.readings)):
         _join(groups, each)
     last = max(groups, key=lambda name: _time(groups[name]) or datetime.min.replace(tzinfo=UTC))
-    for name in (ONLY_MOMENT, TOP_MOMENT):
+    at_the_end = [name for name in groups if place_of_word(name) == AFTER]
+    for name in (ONLY_MOMENT, TOP_MOMENT, *at_the_end[: len(at_the_end) == 1]):
         if name in groups and name != last and _time(groups[name]) is None:
             ends = [replace(file, moment=last, is_of_last=True) for file in groups.pop(name)]
             groups[last] += ends
@@ -80,7 +89,8 @@ def _within(times: Sequence[datetime], at: datetime, reach: timedelta) -> range:
 
 def _time(group: Sequence[Artefact]) -> datetime | None:
     """The time of a snapshot, from its first clock; None without one."""
-    times = [at for file in group for at in dated_times(file)]
+    of_day = (file.time for file in group if file.time_source == CLOCK_WITHOUT_DATE and file.time)
+    times = [*(at for file in group for at in dated_times(file)), *of_day]
     return min(times, default=None)
 
 

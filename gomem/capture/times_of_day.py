@@ -2,6 +2,7 @@
 
 The date is that of the capture's dated files, if all such times then lie among those, and one of
 them agrees to a few seconds. Otherwise the clocks have different zones, or the digits are no time.
+If no file has a date, the times of one file's readings still have the intervals between them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 AGREES = timedelta(seconds=5)  # a time of day with a dated one
 AROUND = timedelta(minutes=10)  # of the dated times
+UNKNOWN_DAY = date(1970, 1, 1)
+LONGEST = timedelta(days=1)  # longer, and the readings are not in the order of their times
 DATED = frozenset({BY_NAME, OWN_CLOCK})
 TIME_OF_DAY = re.compile(
     r"(?<![0-9])([01][0-9]|2[0-3])([-:._]?)([0-5][0-9])\2([0-5][0-9])(?![0-9])"
@@ -52,6 +55,22 @@ def dates_of(of_day: Sequence[str], others: Sequence[Artefact]) -> list[datetime
     are_within = all(begin - AROUND <= at <= end + AROUND for at in times)
     agree = any(bisect_left(known, at - AGREES) < bisect_right(known, at + AGREES) for at in times)
     return times if are_within and agree else []
+
+
+def without_date(of_day: Sequence[str], others: Sequence[Artefact]) -> list[datetime]:
+    """Return ascending times of day on an unknown day; empty if a file has a date.
+
+    A time that is earlier than the one before is of the next day.
+    """
+    if not of_day or not all(of_day) or any(dated_times(file) for file in others):
+        return []
+    times: list[datetime] = []
+    day = UNKNOWN_DAY
+    for each in map(time.fromisoformat, of_day):
+        if times and datetime.combine(day, each, UTC) < times[-1]:
+            day += timedelta(days=1)
+        times.append(datetime.combine(day, each, UTC))
+    return times if times[0] < times[-1] <= times[0] + LONGEST else []
 
 
 def dated_times(file: Artefact) -> list[datetime]:

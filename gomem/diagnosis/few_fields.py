@@ -97,6 +97,12 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     return joined(" ", filter(None, sentences)), grew, step
 
 
+def by_few_readings(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
+    """The same of a log with several readings, beside a heap profile, which shows one time."""
+    has_several = len(diagnosis.capture.memstats) > 1
+    return by_few_fields(diagnosis, facts) if has_several else None
+
+
 def _next_step(diagnosis: Diagnosis, last: pd.Series) -> Text:
     """What to measure next: what the runtime keeps, if the live heap is small beside Sys."""
     of_go, limits = _most_of_go(last), diagnosis.thresholds

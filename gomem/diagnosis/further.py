@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
 from gomem.causes.finding import Severity
+from gomem.diagnosis.cgroup_growth import cgroup_growth
 from gomem.text import Count, File, Text, joined, text
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:
         (len(damaged) - unread, "place with lines left out", "places with lines left out"),
     )
     counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
-    words = [*counted, *_unread(diagnosis.capture), *_unused(diagnosis.capture)]
+    words = [*counted, *_unread(diagnosis), *_unused(diagnosis.capture)]
     return text("Also: {}.", joined(", ", words)) if words else ""
 
 
@@ -60,9 +61,10 @@ def _unused(capture: Capture) -> list[Text]:
     return said
 
 
-def _unread(capture: Capture) -> list[Text]:
-    """Files about memory of a kind that gomem cannot read."""
-    paths = capture.unread_evidence
+def _unread(diagnosis: Diagnosis) -> list[Text]:
+    """Files about memory of a kind that gomem cannot read, unless the verdict repeats one."""
+    capture, growth = diagnosis.capture, cgroup_growth(diagnosis)
+    paths = [path for path in capture.unread_evidence if growth is None or path != growth.seen_in]
     said = [
         text("{} not read ({})", File(path), capture.looks[path]) for path in paths[:NAMED_UNREAD]
     ]

@@ -25,6 +25,7 @@ from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.causes.no_go import no_go_words
 from gomem.diagnosis.beside import whose_words
+from gomem.diagnosis.cgroup_growth import cgroup_growth, usage_words
 from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.further import further_words
@@ -72,6 +73,7 @@ NATIVE_MEMORY = "native-memory"  # its title already names the contents of nativ
 TAKE_ANOTHER = text("If this growth is unexpected, capture for ten minutes: {}.", CAPTURE)
 SEE_WHETHER_IT_GROWS = text("See whether it grows: {}.", CAPTURE)
 WHOLE_SMAPS = text("Take a complete smaps, so that RSS is exact: {}.", TAKE_SMAPS)
+SIZE_FIRST = ("RSS is", "The cgroup uses", "The cgroup's processes use")  # of a headline
 NOTHING_TO_DO = "Nothing to do."
 
 
@@ -110,7 +112,7 @@ class Verdict(Answer):
     @property
     def is_in_short(self) -> bool:
         """Whether the headline is the short form of where the memory is."""
-        return bool(self.where) and self.headline.startswith("RSS is")
+        return bool(self.where) and self.headline.startswith(SIZE_FIRST)
 
     @property
     def second(self) -> str:
@@ -136,6 +138,12 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     else:
         where, next_step = _where(diagnosis, facts, named), ""
         moved, grew = moved_words(diagnosis, facts)
+    of_cgroup = cgroup_growth(diagnosis)
+    if of_cgroup is not None and (of_cgroup.is_outside or _is_of_cgroup(facts)):
+        moved = joined(
+            " ", filter(None, (of_cgroup.sentence, Text() if _is_of_cgroup(facts) else moved))
+        )
+        grew = grew or of_cgroup.is_held
     severity = _severity(diagnosis, named, grew=grew)
     said = {"where": where, "moved": moved, "found": "" if named is None else _title(named)}
     first = _first(diagnosis, named, severity, said)
@@ -145,7 +153,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     elif first == "where" and facts is not None:
         headline, said["where"] = _where_in_short(diagnosis, facts), where
     cached = cache_words(facts)
-    if cached == where:
+    if cached == where or (where.startswith("The cgroup uses") and _is_of_cgroup(facts)):
         cached = Text()
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
         headline, cached = joined(" ", (headline, cached)), Text()
@@ -166,6 +174,8 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         released,
     )
     step = _next_step(diagnosis, facts, named, next_step, severity=severity)
+    if of_cgroup is not None and named is None and of_cgroup.is_outside:
+        step = of_cgroup.next_step or step
     step = step_on(diagnosis.capture.system, step)
     return Verdict(
         headline,
@@ -201,6 +211,11 @@ def _first(
     if severity is None or not said["moved"]:
         return "where"
     return "found" if named is not None and named.now and is_total_stable(diagnosis) else "moved"
+
+
+def _is_of_cgroup(facts: MomentFacts | None) -> bool:
+    """Whether only a cgroup's files say how large the memory is."""
+    return facts is not None and facts.rss_is_of_cgroup
 
 
 def _is_of_profiles(diagnosis: Diagnosis) -> bool:
@@ -266,6 +281,8 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
 def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
     """RSS and its largest groups."""
     size, at = _rss_words(facts), at_moment(diagnosis, facts)
+    if facts.rss_is_of_cgroup and (used := usage_words(facts, at)):
+        return used
     lives = facts.listed is None or not facts.listed.killed_in
     is_or_was = "is" if lives else "was"
     parts = _groups_words(diagnosis.capture, facts, named)
@@ -289,7 +306,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     """RSS and its one or two largest groups, as a headline."""
     assert facts.groups is not None
     sizes = facts.groups.sizes
-    if facts.rss_is_listed or set(sizes) <= {UNDIVIDED}:
+    if facts.rss_is_listed or facts.rss_is_of_cgroup or set(sizes) <= {UNDIVIDED}:
         return _where(diagnosis, facts, None)
     largest = sorted(sizes, key=lambda group: -sizes[group])
     is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())

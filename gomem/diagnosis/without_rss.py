@@ -16,7 +16,13 @@ from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
-from gomem.diagnosis.few_fields import WHERE_THEY_WAIT, by_few_fields, by_other_fields, one_reading
+from gomem.diagnosis.few_fields import (
+    WHERE_THEY_WAIT,
+    by_few_fields,
+    by_few_readings,
+    by_other_fields,
+    one_reading,
+)
 from gomem.diagnosis.further import nothing_words
 from gomem.diagnosis.goroutine_words import (
     ANYTHING,
@@ -101,8 +107,10 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
         told = tell(diagnosis, facts)
         if told is not None:
             said, grew, step = told
-            more = (other(diagnosis, facts) for other in BESIDE.get(tell, ()))
-            return joined(" ", (said, *(words for words, *_ in filter(None, more)))), grew, step
+            beside = (other(diagnosis, facts) for other in BESIDE.get(tell, ()))
+            more = list(filter(None, beside))
+            grew = grew or (tell is _by_heap_profiles and any(rose for _, rose, _ in more))
+            return joined(" ", (said, *(words for words, *_ in more))), grew, step
     return nothing_words(diagnosis.capture), False, ANYTHING
 
 
@@ -376,7 +384,7 @@ BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ..
     _by_memstats: (by_container,),
     _by_log: (by_few_fields, by_pasted, by_container),
     by_few_fields: (by_pasted, by_container),
-    _by_heap_profiles: (by_container,),
+    _by_heap_profiles: (by_few_readings, by_container),
     by_pasted: (by_container,),
     by_goroutines: (by_container,),
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
-from gomem.analysis.mappings.native import LargeBlocks
+from gomem.analysis.mappings.native import LargeBlocks, stacks_of_threads
 from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.listed import Listed, listed_process
 from gomem.analysis.memory.logged import Logged, logged_reading
@@ -220,11 +220,13 @@ def _facts(
 
 
 def _threads(sides: _Sides) -> int | None:
-    """Return the number of threads: by the kernel, ps, runtime/metrics, or a page; else None."""
+    """Return the number of threads: by the kernel, ps, runtime/metrics, a page, or their stacks."""
     known = sides.metrics.get(THREADS, sides.scraped.get(THREADS_ON_PAGE))
     counted = _number(sides.moment.status, "Threads")
     if counted is None and sides.listed is not None:
         counted = sides.listed.threads
+    if counted is None and known is None and sides.classified is not None:
+        return stacks_of_threads(sides.classified.mappings)
     return counted if counted is not None or known is None else int(known)
 
 

@@ -34,6 +34,7 @@ from gomem.inputs.pprof.heap_text import looks_like_heap_text
 from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.inputs.pprof.printed.parse import looks_like_printed
 from gomem.inputs.processes.parse import looks_like_processes
+from gomem.inputs.runtime_lines.columns import pattern_of_columns
 from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines
 from gomem.inputs.runtime_lines.tables import looks_like_table
 from gomem.inputs.smaps.parse import kind_of_mappings
@@ -97,6 +98,15 @@ def _mappings(wanted: str) -> Callable[[bytes, str], bool]:
 
 def _content(looks_like: Callable[[bytes], bool]) -> Callable[[bytes, str], bool]:
     return lambda data, _: looks_like(data)
+
+
+def _is_log(data: bytes, _: str) -> bool:
+    """Whether a program logs its memory; columns of MemStats alone are MemStats."""
+    if not looks_like_runtime_lines(data):
+        return False
+    columns = pattern_of_columns(data)
+    has_more = columns is None or not columns.units.keys().isdisjoint({"rss", "goroutines"})
+    return has_more or not looks_like_in_words(data)
 
 
 _PROFILE = ("samples", "stacks", "functions", "mappings", "labels", "damage")
@@ -192,7 +202,7 @@ KINDS = (
     ),
     Kind(
         "processes", "a table of processes or containers, or the OOM killer's lines",
-        _content(looks_like_processes), "processes.table.read_processes",
+        looks_like_processes, "processes.table.read_processes",
         frames=("processes", "cgroup", "damage"),
         fills={"processes": "processes", "cgroup": "cgroup"},
         words=("aux", "dmesg", "docker", "kubectl", "oom", "podman", "ps", "rss", "top"),
@@ -214,7 +224,7 @@ KINDS = (
     ),
     Kind(
         "runtime_lines", "a log with a program's own memory figures",
-        _content(looks_like_runtime_lines), "runtime_lines.table.read_runtime_lines",
+        _is_log, "runtime_lines.table.read_runtime_lines",
         frames=("readings", "stats", "damage"),
         fills={"memstats": "stats", "logged": "readings"}, words=("csv", "log"),
     ),

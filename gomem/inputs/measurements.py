@@ -52,6 +52,7 @@ def has_series(head: bytes, name: str) -> bool:
     if count < MIN_ROWS:
         return False
     first = next(iter(lines), b"")
-    above = b"" if _DIGITS.search(first) else first  # a line of names
+    is_row = _DIGITS.sub(b"0", b" ".join(first.split())) == shape
+    above = b"" if is_row else first  # a line of names, or a heading
     stem = PurePosixPath(name).name
     return bool(_WORDED.search(shape) or _WORDED.search(above) or _IN_NAME.search(stem))

@@ -1,5 +1,6 @@
 """A moment holds its own frames; a capture stacks them when they are asked for."""
 
+import json
 import shutil
 from types import SimpleNamespace
 
@@ -206,3 +207,21 @@ def test_a_moment_without_files_of_memory_has_a_row_of_its_name_alone(tmp_path):
     levels = gomem.load(tmp_path).levels
 
     assert (1, ["moment"]) == (len(levels), list(levels.columns))
+
+
+def test_of_two_files_with_memstats_the_fuller_one_counts(tmp_path):
+    """A log with some fields does not displace the profile in text, which has all of them."""
+    lines = (
+        f"time=2026-11-27T11:07:{at}Z msg=memstats HeapAlloc={size} Sys=281380168 NumGC=6\n"
+        for at, size in ((47, 272756416), (51, 272761152))
+    )
+    (tmp_path / "app.log").write_text("".join(lines))
+    stats = json.loads((HEALTHY / "2-steady/memstats.json").read_bytes())
+    fields = (f"# {name} = {stats[name]}\n" for name in stats if isinstance(stats[name], int))
+    head = "heap profile: 1: 64 [1: 64] @ heap/1048576\n1: 64 [1: 64] @ 0x1\n\n# runtime.MemStats\n"
+    (tmp_path / "heap.debug1.txt").write_text(head + "".join(fields))
+
+    last = list(gomem.load(tmp_path).by_moment.values())[-1]
+
+    assert {"memstats", "heap_text"} == {file.kind.name for file in last.artefacts}
+    assert {"heap.debug1.txt"} == set(last.memstats["artefact"])

@@ -236,3 +236,51 @@ def test_the_commands_of_a_session_in_one_fence_are_told_apart(tmp_path):
 
     assert {"processes", "gctrace"} == kinds_of(capture)
     assert [] == list(capture.damaged)
+
+
+LISTINGS = "".join(
+    f"Fri Nov 27 11:06:{second:02} UTC 2026\n  PID   RSS    VSZ NLWP COMMAND\n"
+    f"26998 {rss} 1011244   5 api\n"
+    for second, rss in ((7, 6208), (15, 49384), (23, 89564), (31, 128820))
+)
+AT_THE_END = TOP.replace(TOP[: TOP.index("Showing")], "File: api\nType: inuse_space\n")
+DATED = AT_THE_END.replace("inuse_space\n", "inuse_space\nTime: 2026-11-27 11:06:33 UTC\n")
+PAGED = "got paged, RSS of api is climbing. I ran ps on the node:\n\n"
+SAYS = "and this is what pprof says, taken right after:\n\n"
+
+
+@pytest.mark.parametrize("profile", [AT_THE_END, DATED])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "11:07 {paged}{listings}\n{says}{profile}\n",
+        "11:07 {paged}{listings}\n{says}$ go tool pprof -top heap\n{profile}\n",
+        "OPS-1: alert\n\n{profile}\n11:07 {paged}{listings}\n",
+    ],
+)
+def test_a_loop_and_a_profile_in_one_text_do_not_displace_each_other(text, profile, tmp_path):
+    said = text.format(paged=PAGED, listings=LISTINGS, says=SAYS, profile=profile)
+    (tmp_path / "ticket.txt").write_text(said)
+
+    capture = load(tmp_path / "ticket.txt")
+
+    assert {"processes", "pprof_text"} == kinds_of(capture)
+    rise, last = diagnose(capture).facts.rss_level.rise, list(capture.values())[-1]
+    assert (4, 24.0) == (rise.readings, rise.seconds)
+    assert {"processes", "pprof_text"} == {file.kind.name for file in last.artefacts}
+
+
+def test_what_is_attached_to_a_ticket_makes_it_no_document(tmp_path):
+    reading = (
+        "At 08:3{n}:\n\n```\n$ cat /proc/1/status\nName:\tapi\nVmRSS:\t{rss} kB\n"
+        "$ curl HOST\n{usage}```\n\n"
+    )
+    usage = "# HeapAlloc = 18610672\n# HeapSys = 33062912\n# Sys = 40715272\n# NumGC = 28\n"
+    readings = (reading.format(n=n, rss=rss, usage=usage) for n, rss in ((7, 34064), (8, 57320)))
+    (tmp_path / "ticket.md").write_text("We see the memory of api go up.\n\n" + "".join(readings))
+    (tmp_path / "top.out").write_text(AT_THE_END)
+
+    capture = load(tmp_path)
+
+    assert {"status", "memstats", "pprof_text"} == kinds_of(capture)
+    assert [34064 << 10, 57320 << 10] == list(capture.status["VmRSS"])

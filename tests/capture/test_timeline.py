@@ -238,3 +238,27 @@ def test_a_dated_series_stays_beside_undated_snapshots_that_know_their_last_gc(t
     assert [40_000 + 1_000 * n for n in range(5)] == [
         *rss_of(written(tmp_path, **{"ps.log": loop}, **vars_)).values()
     ]
+
+
+TOP_LINES = """top - {at} up 10:39,  0 user,  load average: 1.18, 0.89, 1.36
+
+  PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND
+27474 root      30  10 2896652  {kib}   6856 S   0.0   0.0   0:00.03 api
+"""
+CLOCKS = ("23:59:48", "23:59:58", "00:00:08", "00:00:18")
+
+
+@pytest.mark.parametrize("beside", [(), ("status.end",), ("status",)])
+def test_times_of_day_alone_have_intervals(beside, tmp_path):
+    """No file has a date: the intervals are known all the same, also over midnight."""
+    listings = (TOP_LINES.format(at=at, kib=20000 * n) for n, at in enumerate(CLOCKS, start=1))
+    (tmp_path / "top.txt").write_text("".join(listings))
+    for name in beside:
+        (tmp_path / name).write_text("Name:\tapi\nVmRSS:\t   80000 kB\n")
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    assert 30.0 == diagnosis.facts.rss_level.rise.seconds
+    assert 4 == len(diagnosis.capture)
+    assert "in 30 s" in diagnosis.verdict.sentence
+    assert "1970" not in str(diagnosis)

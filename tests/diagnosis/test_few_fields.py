@@ -4,6 +4,7 @@ import pytest
 
 import gomem
 from gomem.diagnosis.further import NOTHING
+from gomem.diagnosis.without_rss import without_rss
 from gomem.text import Bytes, Count, Text
 from gomem.units import MIB
 from tests.builders import as_text
@@ -193,3 +194,21 @@ def test_a_count_that_returns_is_not_of_all_readings(tmp_path):
 
     assert "It has 26 goroutines." in sentence
     assert "readings" not in sentence
+
+
+@pytest.mark.parametrize(("last", "grew"), [(210, False), (410, True)])
+def test_a_profile_does_not_hide_the_series_of_a_log(last, grew, tmp_path):
+    lines = (
+        f"time=2026-11-27T11:06:{at}Z HeapAlloc={size * MIB} Sys={500 * MIB} NumGC={gc}\n"
+        for at, size, gc in ((10, 205, 8), (13, 207, 10), (16, last, 12))
+    )
+    (tmp_path / "app.log").write_text("".join(lines))
+    rows = "heap profile: 1: 64 [1: 64] @ heap/1048576\n1: 64 [1: 64] @ 0x1 0x2\n"
+    (tmp_path / "heap.txt").write_text(rows)
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    said, has_grown, _ = without_rss(diagnosis, None)
+    assert said.startswith("The heap profile has")
+    assert f"HeapAlloc went from 205 MiB at app-1 to {last} MiB" in diagnosis.verdict.sentence
+    assert grew == has_grown

@@ -236,7 +236,7 @@ def test_what_lacks_its_head_is_named(text, named, paste):
     ],
 )
 def test_sums_of_memory_stat_are_read_in_prose(text, paste):
-    assert "RSS is at least 1.98 GiB" in said(paste(text))
+    assert "The cgroup's processes use 1.98 GiB of anonymous memory" in said(paste(text))
 
 
 # Goroutines

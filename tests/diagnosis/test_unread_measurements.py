@@ -76,3 +76,7 @@ def test_a_series_has_rows_of_one_shape_whose_sizes_change():
     assert not has_series(ROWS.encode(), "orders.txt")
     assert not has_series(b"a 12345\n" * 5, "rss.txt")
     assert has_series(b"at rss now\n1 12345\n2 12346\n3 12399\n", "orders.txt")
+
+
+def test_a_heading_above_a_series_can_have_numbers():
+    assert has_series(b"rss of prod-3, every 8s:\n1 12345\n2 12346\n3 12399\n", "notes.txt")

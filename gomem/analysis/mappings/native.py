@@ -58,6 +58,16 @@ def find_native_memory(rows: MappingRows) -> None:
     rows.assign(stack | guard, "thread-stack", "a guard page and a stack above it")
 
 
+def stacks_of_threads(mappings: pd.DataFrame) -> int | None:
+    """Return the number of threads by their stacks, the first one's too; None if C made none.
+
+    Stacks that Go makes for threads, in programs without C, are part of its heap.
+    """
+    is_stack = mappings["kind"] == "thread-stack"
+    count = int((is_stack & mappings["perms"].astype("str").str.startswith("rw")).sum())
+    return count if count > 1 else None
+
+
 def _malloc_arenas(rows: MappingRows) -> Mask:
     """Find runs that are usable from an arena boundary on, with the rest of the arena reserved."""
     whole = MALLOC_ARENA_32_BIT if is_32_bit(rows) else MALLOC_ARENA

@@ -34,6 +34,7 @@ _SINGLE = (
     *(f"{kind}.failcnt" for kind in ("kmem", "kmem.tcp", "memsw")),
     *("oom.group", "swappiness", "use_hierarchy", "move_charge_at_immigrate"),
 )
+_VERSION_1_NUMBERS = frozenset(name for name in _SINGLE if name.endswith("_in_bytes"))
 _OWN_NAMES = ("stat", "events", "oom_control")  # these fields get no file name prefix
 _TABLES = (*_OWN_NAMES, "events.local", "swap.events", "numa_stat", "pressure")
 USED = ("memory.current", "memory.usage_in_bytes")  # the whole charge, of v2 and of v1
@@ -177,9 +178,15 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
 
 
 def named_as(short: str, values: dict[str, int | None]) -> dict[str, int | None]:
-    """Return the fields of a table by the names that tell the cgroup's files apart."""
+    """Return the fields of a table by the names that tell the cgroup's files apart.
+
+    A script can print files of version 1 with a single number among the lines of memory.stat.
+    """
     before = "" if short in _OWN_NAMES else f"{short}."
-    return {f"{before}{name}": value for name, value in values.items()}
+    return {
+        f"memory.{name}" if not before and name in _VERSION_1_NUMBERS else f"{before}{name}": value
+        for name, value in values.items()
+    }
 
 
 def fields_of(line: bytes) -> dict[str, int | None]:

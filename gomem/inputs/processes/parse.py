@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.markdown import FENCE
+from gomem.inputs.processes.bare_pairs import looks_like_pairs, parse_pairs
 from gomem.inputs.processes.beside import Beside, is_beside, is_prose
 from gomem.inputs.processes.dates import time_of, time_of_day
 from gomem.inputs.processes.docker_json import rows_of_json
@@ -103,10 +104,11 @@ class _Form(NamedTuple):
     row: Callable[[bytes], ProcessRow | None]
 
 
-def looks_like_processes(data: bytes) -> bool:
+def looks_like_processes(data: bytes, name: str = "") -> bool:
     """Whether a table of processes or the OOM killer's output begins near the start."""
     head = data[:HEAD_BYTES]
-    return _has_table(data) or looks_like_oom(data) or bool(_blocks(head))
+    is_table = _has_table(data) or looks_like_oom(data)
+    return is_table or bool(_blocks(head)) or looks_like_pairs(head, name)
 
 
 def _blocks(data: bytes) -> tuple[ProcessRow, ...]:
@@ -126,6 +128,9 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
         table, damage = parse_oom(data, source=source)
     elif blocks := _blocks(data):
         table = ProcessTable(blocks)
+    elif not _has_table(data) and looks_like_pairs(data, source):
+        pairs, damage = parse_pairs(data, source)
+        table = ProcessTable(pairs)
     else:
         table, damage = _parse_tables(data, source)
     if not table.rows and not table.cgroup:

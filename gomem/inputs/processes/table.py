@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.inputs.cgroup.table import CGROUP
@@ -104,7 +105,8 @@ def read_processes(source: Source) -> Processes:
 
     Raises FormatError if there is no process.
     """
-    table, damaged, text = read_plain(source, looks_like_processes, parse_processes)
+    looks_like = partial(looks_like_processes, name=source.name)
+    table, damaged, text = read_plain(source, looks_like, parse_processes)
     rows = build_rows(map(_row, of_one_reading(table.rows)), PROCESSES)
     if excludes_all_cache(source.data):
         rows["tool"] = rows["tool"].replace(DOCKER_STATS, CACHELESS_DOCKER)

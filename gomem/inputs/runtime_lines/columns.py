@@ -1,61 +1,70 @@
-"""Tables that a script writes, with a line that names the columns: `ts,rss_kb,threads`.
+"""Tables that a script or a dashboard writes, with a first line of names: `ts,rss_kb,threads`.
 
-A size without a unit in its column's name is in bytes. `kb` is KiB, and `mb` MiB: the numbers come
-from /proc or ps, which count in them.
+Script        ts,rss_kb,threads
+Dashboard     Time,process_resident_memory_bytes,go_memstats_heap_alloc_bytes,go_goroutines
+`kb` is KiB, and `mb` MiB: the numbers come from /proc or ps, which count in them. Without a unit,
+see `quantities`. The only column beside the time can be called memory alone: `api-0 memory`.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from gomem.inputs.runtime_lines.patterns import Pattern
-from gomem.units import GIB, KIB, MIB
+from gomem.inputs.runtime_lines.patterns import COUNTS, Pattern
+from gomem.inputs.runtime_lines.quantities import (
+    MAX_COLUMNS,
+    SAMPLE_ROWS,
+    are_ambiguous,
+    first_of_each,
+    names_in,
+    quantity_of,
+    unit_of,
+    unit_of_memory,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SCRIPT = "a script's table"
-_UNITS = {"b": 1, "bytes": 1, "kb": KIB, "kib": KIB, "mb": MIB, "mib": MIB, "gb": GIB, "gib": GIB}
-_QUANTITIES = {
-    **dict.fromkeys(("time", "ts", "timestamp", "date", "datetime", "when", "epoch"), "time"),
-    **dict.fromkeys(("rss", "vmrss", "res", "resident"), "rss"),
-    **dict.fromkeys(("alloc", "heapalloc", "goalloc"), "go_alloc"),
-    **dict.fromkeys(("released", "heapreleased"), "go_released"),
-    **dict.fromkeys(("sys", "gosys"), "go_sys"),
-    **dict.fromkeys(("goroutines", "numgoroutine"), "goroutines"),
-    **dict.fromkeys(("numgc", "gcs"), "gcs"),
-}
+MEMORY = "a table's column of memory, RSS or a working set with page cache,"
+TABLES = frozenset({SCRIPT, MEMORY})
+LEVELS = frozenset({"rss", "go_alloc", "go_heap_inuse", "go_sys"})  # one of which a table has
+MAX_HEAD = 1 << 14  # of the line of names: labels are long
 _SEPARATORS = (b",", b";", b"\t")
-_NAME = re.compile(r"([a-z_ ]*?)[_ (\[]*(b|bytes|[kmg]i?b)?[)\]]*")
-MAX_COLUMNS = 60
 
 
 def pattern_of_columns(data: bytes) -> Pattern | None:
     """Return the form of the rows if the first line names a time and a size; else None."""
-    head = data[:4096].lstrip().partition(b"\n")[0].strip()
+    head, _, below = data[:MAX_HEAD].lstrip().partition(b"\n")
     separator = next((each for each in _SEPARATORS if each in head), b"")
-    names = head.split(separator) if separator else []
-    found = [_quantity(name.decode("utf-8", "replace")) for name in names]
-    units = {quantity: (quantity, unit) for quantity, unit in found if quantity}
-    if len(names) > MAX_COLUMNS or "time" not in units or not units.keys() & {"rss", "go_alloc"}:
+    names = names_in(head.strip(), separator) if separator else []
+    quantities = [quantity_of(name) for name in names]
+    is_memory, of_memory = unit_of_memory(names[-1]) if len(names) == 2 else (False, None)
+    if is_memory and not quantities[-1][0]:
+        quantities[-1] = "rss", of_memory
+    kinds = [kind for kind, _ in quantities]
+    if len(names) > MAX_COLUMNS or kinds.count("time") != 1 or not LEVELS & set(kinds):
+        return None  # a date and a time in two columns are read in `tables`
+    if are_ambiguous(names, kinds):
         return None
-    if len(units) < sum(bool(quantity) for quantity, _ in found):
-        return None  # two columns of one name
+    kinds = first_of_each(kinds)
+    regex = _rows_of(kinds, separator)
+    rows = [row for line in below.split(b"\n")[:SAMPLE_ROWS] if (row := regex.match(line))]
+    units = {}
+    for kind, (_, unit) in zip(kinds, quantities, strict=True):
+        judged = unit_of(kind, [row[kind] for row in rows]) if kind and unit is None else unit
+        if kind and kind not in {"time", *COUNTS} and judged is None:
+            return None
+        if kind:
+            units[kind] = (kind, 1 if judged is None else judged)
+    return Pattern(MEMORY if is_memory else SCRIPT, regex, separator, units)
+
+
+def _rows_of(kinds: Sequence[str], separator: bytes) -> re.Pattern[bytes]:
+    """The expression of a row with these quantities."""
     cell = rb"[^" + separator + rb"\n]*"
     cells = (
-        rb"\"?(?P<" + quantity.encode() + rb">" + cell + rb"?)\"?" if quantity else cell
-        for quantity, _ in found
+        rb"\"?(?P<" + kind.encode() + rb">" + cell + rb"?)\"?" if kind else cell for kind in kinds
     )
-    return Pattern(SCRIPT, re.compile(rb"^" + separator.join(cells) + rb"\r?$"), separator, units)
-
-
-def _quantity(name: str) -> tuple[str, int]:
-    """The quantity that a column has, and its unit; empty if another."""
-    quantity, unit = quantity_of(name)
-    return quantity, 1 if unit is None else unit
-
-
-def quantity_of(name: str) -> tuple[str, int | None]:
-    """Return the quantity of a column, empty if another, and the unit in its name, if any."""
-    named = _NAME.fullmatch(name.strip().strip('"').lower())
-    if named is None:
-        return "", None
-    quantity = _QUANTITIES.get(named[1].replace("_", "").replace(" ", ""), "")
-    return quantity, None if named[2] is None else _UNITS[named[2]]
+    return re.compile(rb"^" + separator.join(cells) + rb"\r?$")

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.processes.row import rounded_size
-from gomem.inputs.runtime_lines.columns import SCRIPT, pattern_of_columns
+from gomem.inputs.runtime_lines.columns import TABLES, pattern_of_columns
 from gomem.inputs.runtime_lines.patterns import COUNTS, USER, patterns
+from gomem.inputs.runtime_lines.quantities import NO_BREAK
 from gomem.inputs.runtime_lines.tables import table_in
 from gomem.sources.times import parse_time, time_of_seconds
 
@@ -36,7 +37,7 @@ ISO = re.compile(
     rb"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?"
     rb" ?(Z|[+-]\d\d:?\d\d|UTC)?"
 )
-UNIX = re.compile(rb"(\d{10})(\.\d{1,9})?")
+UNIX = re.compile(rb"(?<!\d)(\d{10})(?:\.?(\d{1,9}))?(?!\d)")  # 1795754239123 is in ms
 # In tables: a date and a time in two cells, or without seconds; a time of day.
 BETWEEN = re.compile(rb"[\s,;|\"]+")
 MINUTES = re.compile(rb"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d) ?(?:Z|UTC)?")
@@ -126,9 +127,9 @@ def _read(line: bytes, pattern: Pattern, number: int) -> LoggedReading | None:
     of_day = _time_of_day(found, pattern) if time is None else ""
     reading = LoggedReading(pattern.name, number, time, time_of_day=of_day)
     for quantity, (group, unit) in pattern.units.items():
-        text = found[group]
-        if quantity == "time" or text is None:
+        if quantity == "time" or found[group] is None:
             continue
+        text = found[group].replace(NO_BREAK, b" ")
         if quantity in COUNTS:
             if text.strip().isdigit() and len(text) < 19:
                 reading.values[quantity] = int(text)
@@ -166,7 +167,7 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
     text = None if group is None else found[group[0]]
     if text is None:
         return None
-    if pattern.name == SCRIPT:
+    if pattern.name in TABLES:
         text = BETWEEN.sub(b" ", text.strip())
         if minutes := MINUTES.fullmatch(text):
             year, month, day, clock = (part.decode("ascii") for part in minutes.groups())
@@ -182,13 +183,13 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
         named = "Z" if zone in {"", "UTC"} else zone
         return parse_time(f"{year}-{month}-{day}T{clock}{after}{named}")
     if unix := UNIX.search(text):
-        return time_of_seconds(float((unix[1] + (unix[2] or b"")).decode("ascii")))
+        return time_of_seconds(float(f"{unix[1].decode()}.{(unix[2] or b'0').decode()}"))
     return None
 
 
 def _time_of_day(found: re.Match[bytes], pattern: Pattern) -> str:
     """Return when a row was written, if it has only the time of day; else empty."""
-    group = pattern.units.get("time") if pattern.name == SCRIPT else None
+    group = pattern.units.get("time") if pattern.name in TABLES else None
     of_day = None if group is None else TIME_OF_DAY.fullmatch((found[group[0]] or b"").strip())
     if of_day is None:
         return ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SIZES = (
     "rss", "go_alloc", "go_idle", "go_released", "go_slack", "go_total", "go_sys", "go_stacks",
-    "cgo", "cgo_total",
+    "cgo", "cgo_total", "go_heap_inuse", "go_heap_idle", "go_heap_sys", "go_next_gc",
 )  # fmt: skip
 COUNTS = ("goroutines", "gcs", "objects")
 GROUPS = ("time", *SIZES, *COUNTS)

@@ -27,7 +27,7 @@ from gomem.inputs.wrong_file import reads
 from gomem.text import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     import pandas as pd
@@ -45,6 +45,10 @@ _MEANS = {
     "go_stacks": "Stacks.",
     "cgo": "C's heap, what is allocated.",
     "cgo_total": "C's heap, what is resident.",
+    "go_heap_inuse": "HeapInuse of MemStats.",
+    "go_heap_idle": "HeapIdle of MemStats, released or not.",
+    "go_heap_sys": "HeapSys of MemStats.",
+    "go_next_gc": "NextGC of MemStats, the heap goal.",
     "goroutines": "Goroutines.",
     "gcs": "GCs so far.",
     "objects": "Objects on the heap.",
@@ -53,6 +57,8 @@ OWN_WORDS = "the program"  # has no form of its own
 _FIELDS = {
     "go_alloc": "HeapAlloc", "go_released": "HeapReleased", "go_sys": "Sys",
     "go_stacks": "StackInuse", "gcs": "NumGC", "objects": "HeapObjects",
+    "go_heap_inuse": "HeapInuse", "go_heap_idle": "HeapIdle", "go_heap_sys": "HeapSys",
+    "go_next_gc": "NextGC",
 }  # fmt: skip
 READINGS = (
     Column("logged_at", "datetime64[ns, UTC]", "", "When it was logged; UTC if no zone is named."),
@@ -129,17 +135,29 @@ def _chosen(readings: pd.DataFrame) -> list[int]:
 def _as_memstats(reading: LoggedReading) -> dict[str, object]:
     """Return the MemStats fields that are logged, or follow from them; others are missing."""
     of = reading.values.get
-    alloc, slack, idle, released = of("go_alloc"), of("go_slack"), of("go_idle"), of("go_released")
-    total = of("go_total")
+    alloc, released, total = of("go_alloc"), of("go_released"), of("go_total")
     sys = of("go_sys") if total is None or released is None else total + released
-    in_use = None if alloc is None or slack is None else alloc + slack
-    idle_in_all = None if idle is None or released is None else idle + released
-    heap_sys = None if in_use is None or idle_in_all is None else in_use + idle_in_all
+    in_use, all_idle, heap_sys = _heap_of(reading.values)
     return {
-        "Alloc": alloc, "HeapAlloc": alloc, "HeapInuse": in_use, "HeapIdle": idle_in_all,
+        "Alloc": alloc, "HeapAlloc": alloc, "HeapInuse": in_use, "HeapIdle": all_idle,
         "HeapReleased": released, "HeapSys": heap_sys, "Sys": sys, "StackInuse": of("go_stacks"),
-        "HeapObjects": of("objects"), "NumGC": of("gcs"), "place": f"line {reading.line}",
+        "HeapObjects": of("objects"), "NumGC": of("gcs"), "NextGC": of("go_next_gc"),
+        "place": f"line {reading.line}",
     }  # fmt: skip
+
+
+def _heap_of(values: Mapping[str, int]) -> tuple[int | None, int | None, int | None]:
+    """Return HeapInuse, HeapIdle and HeapSys, of which two give the third; None if unknown."""
+    of = values.get
+    alloc, slack, idle, released = of("go_alloc"), of("go_slack"), of("go_idle"), of("go_released")
+    in_use, all_idle, heap_sys = of("go_heap_inuse"), of("go_heap_idle"), of("go_heap_sys")
+    if in_use is None and alloc is not None and slack is not None:
+        in_use = alloc + slack
+    if all_idle is None and idle is not None and released is not None:
+        all_idle = idle + released
+    if heap_sys is None and in_use is not None and all_idle is not None:
+        heap_sys = in_use + all_idle
+    return in_use, all_idle, heap_sys
 
 
 def _row(reading: LoggedReading) -> tuple[object, ...]:

@@ -16,16 +16,23 @@ from itertools import chain, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from gomem.inputs.markdown import RULE, cells_of_row
-from gomem.inputs.runtime_lines.columns import MAX_COLUMNS, SCRIPT, quantity_of
+from gomem.inputs.runtime_lines.columns import LEVELS, SCRIPT
 from gomem.inputs.runtime_lines.patterns import COUNTS, Pattern
+from gomem.inputs.runtime_lines.quantities import (
+    MAX_COLUMNS,
+    SAMPLE_ROWS,
+    are_ambiguous,
+    first_of_each,
+    names_in,
+    quantity_of,
+    unit_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 HEAD_BYTES = 1 << 16  # searched for the line of names
 MIN_ROWS = 2
-SAMPLE_ROWS = 1000  # whose sizes decide whether a column can be in bytes
-LEAST_HEAP = 1 << 16  # bytes; a Go program's heap is never smaller
 BAR = b"|"
 _SEPARATORS = (b",", b";", b"\t")
 _COMMANDS = frozenset({"args", "cmd", "comm", "command"})  # columns whose cells can have blanks
@@ -36,7 +43,6 @@ _TIME = (
 _CELL = rb"(?>\d[\d.]*+ [KMGTkmgt]?i?[Bb](?![^\s|])|[^\s|]++)"
 _ROW = re.compile(rb"\s*\|.*\|\s*")
 _NO_BLANK = re.compile(rb"(?<![ \t])[ \t]++(?=[(\[])")  # before a unit: `RSS (MiB)`
-_NUMBER = re.compile(rb"\d{1,15}(?:\.\d{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +96,9 @@ def _at_the_top(data: bytes, lines: Sequence[bytes]) -> Iterator[Table | None]:
             continue
         head = _NO_BLANK.sub(b"", bare.lstrip(b"# \t"))
         separator = next((each for each in _SEPARATORS if each in head), b"")
-        names = head.split(separator) if separator else head.split()
-        words = [name.decode("utf-8", "replace") for name in names]
-        yield _table(words, separator, lines, place + 1, len(lines))
+        blanks = head.decode("utf-8", "replace").split()
+        names = names_in(head, separator) if separator else blanks
+        yield _table(names, separator, lines, place + 1, len(lines))
         if not bare.startswith(b"#"):
             return
 
@@ -106,12 +112,11 @@ def _table(
     date = _date_before_time(names)
     if date is not None:
         kinds[date] = ""
-    of = [kind for kind in kinds if kind]
-    sizes = {kind for kind in of if kind != "time" and kind not in COUNTS}
-    if len(names) > MAX_COLUMNS or "time" not in of or not sizes & {"rss", "go_alloc", "go_sys"}:
+    if len(names) > MAX_COLUMNS or "time" not in kinds or not LEVELS & set(kinds):
         return None
-    if len(set(of)) < len(of):
-        return None  # two columns of one name
+    if are_ambiguous(names, kinds):
+        return None
+    kinds = first_of_each(kinds)
     regex = re.compile(_row(kinds, names, separator, date))
     rows = [found for line in lines[start:stop] if (found := regex.fullmatch(line)) is not None]
     if len(rows) < MIN_ROWS:
@@ -122,8 +127,7 @@ def _table(
         if not kind or kind == "time":
             continue
         if kind not in COUNTS and unit is None:
-            cells = [row[kind].strip() for row in rows[:SAMPLE_ROWS]]
-            judged = _unit_of(kind, cells)
+            judged = unit_of(kind, [row[kind] for row in rows[:SAMPLE_ROWS]])
             if judged is None:
                 unknown.append(name.strip())
                 continue
@@ -131,16 +135,6 @@ def _table(
         else:
             units[kind] = (kind, unit or 1)
     return Table(Pattern(SCRIPT, regex, separator, units), start, stop, tuple(unknown))
-
-
-def _unit_of(kind: str, cells: Sequence[bytes]) -> int | None:
-    """The unit of a column without one in its name, if its cells have units or are of MemStats."""
-    bare = [cell for cell in cells if _NUMBER.fullmatch(cell)]
-    if not bare:
-        return 1
-    is_of_memstats = kind.startswith("go_") and len(bare) == len(cells)
-    are_bytes = all(cell.isdigit() and int(cell) >= LEAST_HEAP for cell in bare)
-    return 1 if is_of_memstats and are_bytes else None
 
 
 def _date_before_time(names: Sequence[str]) -> int | None:

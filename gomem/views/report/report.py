@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from gomem.capture.clock import CLOCK_WITHOUT_DATE
 from gomem.capture.manifest import ONLY_MOMENT
 from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, SMAPS, missing_from
 from gomem.causes import CAUSES
@@ -177,6 +178,7 @@ def _facts(diagnosis: Diagnosis, *, redact: bool) -> tuple[tuple[str, str], ...]
     names = [MomentName(name) for name in capture.moments["moment"]]
     named = "" if names == [ONLY_MOMENT] else first_few(names, NAMED)
     snapshots = text("{}{}", str(len(names)), text(" ({})", named) if named else "")
+    has_date = not any(file.time_source == CLOCK_WITHOUT_DATE for file in capture.files)
     times = capture.moments["time"].dropna()
     facts = {
         "Capture": _name(capture, redact=redact),
@@ -184,7 +186,7 @@ def _facts(diagnosis: Diagnosis, *, redact: bool) -> tuple[tuple[str, str], ...]
         "Settings": settings_words(diagnosis.facts.settings),
         "Snapshots": snapshots if names else "none",
         # The time of the first moment, if known.
-        "Taken": "" if times.empty else time_cell(times.min()).text,
+        "Taken": "" if times.empty or not has_date else time_cell(times.min()).text,
         "Files": _files(capture),
     }
     if diagnosis.baseline is not None:

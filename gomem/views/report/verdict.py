@@ -111,8 +111,8 @@ def _files_read(capture: Capture) -> Text:
 def _size(diagnosis: Diagnosis) -> Tile | None:
     """The total at the shown moment, and its change since the start."""
     owners = diagnosis.owners
-    if owners is None:
-        return None
+    if owners is None or any(moment.rss_is_of_cgroup for moment in diagnosis.moments):
+        return None  # the headline has the cgroup's usage, which is no RSS
     what = {"rss": "RSS", "reserved": "retained by Go"}[owners.quantity]
     whole, name = owners.totals[-1], Text(what)
     if owners.totals[1:]:

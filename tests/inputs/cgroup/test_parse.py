@@ -204,3 +204,13 @@ def test_dots_that_stand_for_lines_are_no_damage():
 
     assert [] == damage
     assert 7 == parsed.values["slab"]
+
+
+def test_numbers_of_version_1_among_those_of_memory_stat_are_of_their_files():
+    text = b"usage_in_bytes 9785344\ncache 7700480\nrss 1638400\nlimit_in_bytes 104857600\n"
+
+    values = parse_cgroup(text, source="x.txt")[0].values
+
+    assert 9785344 == values["memory.usage_in_bytes"]
+    assert 104857600 == values["memory.limit_in_bytes"]
+    assert 1638400 == values["rss"]
