@@ -390,6 +390,31 @@ def test_numbers_without_a_unit_are_counts_whatever_names_the_type():
     assert 2_194_160 == profile.total()
 
 
+@pytest.mark.parametrize(
+    ("rows", "unit", "total"),
+    [
+        (((12.5, "25.0%"), (10.0, "20.0%")), "bytes", 50 * MIB),
+        (((0.125, "25.0%"), (0.1, "20.0%")), "nanoseconds", 500_000_000),
+        (((125, "25.0%"), (100, "20.0%")), "count", 500),
+    ],
+    ids=["memory", "contention", "counts"],
+)
+@pytest.mark.parametrize("total_line", [False, True])
+def test_decimals_say_what_rows_without_a_unit_count(rows, unit, total, total_line):
+    """
+    Perl's pprof prints MB with one decimal, seconds with three, and counts with none.
+    """
+    digits = {"bytes": 1, "nanoseconds": 3, "count": 0}[unit]
+    text = "Total: {:.{}f}\n".format(4 * rows[0][0], digits) * total_line
+    for number, (flat, share) in enumerate(rows):
+        text += f"  {flat:.{digits}f} {share} {share}  {flat:.{digits}f} {share} main.f{number}\n"
+
+    profile = read_pprof(text.encode())
+
+    assert unit == profile.sample_type().unit
+    assert total == profile.total()
+
+
 def test_a_wrapped_command_that_asks_for_objects_names_the_type():
     rows = (TABLES / "top-objects.txt").read_text().partition("Showing")
     command = "bug/pprof/heapol pprof -inuse_objects ./api http://127.0.0.1/de\n"
