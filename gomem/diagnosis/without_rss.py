@@ -34,6 +34,7 @@ from gomem.diagnosis.listed_memory import (
     by_cgroup,
     by_container,
     by_logged_heap,
+    by_peak,
     by_uncounted_container,
 )
 from gomem.diagnosis.other_files import by_other_files, by_page_alone
@@ -95,7 +96,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
         _by_memstats, _by_heap_profiles, _by_log, by_few_fields, by_pasted, by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, by_other_files, by_cgroup, by_container,
         by_logged_heap, by_other_fields, _by_plain_pmap, _by_old_log, by_runtime_alone,
-        by_uncounted_container, by_page_alone,
+        by_uncounted_container, by_page_alone, by_peak,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
