@@ -381,11 +381,13 @@ def _are_many(moment: MomentFacts, case: Case) -> bool:
 
 def _many(moment: MomentFacts, case: Case) -> Finding:
     count, size = moment.goroutine_count or 0, goroutine_stack_bytes(moment)
+    is_counted = moment.ledger is not None and moment.ledger.has("stacks")
     return CAUSE.finding(
         Severity.INFO,
         text(
-            "{} goroutines have {} of stacks; one snapshot cannot show whether the number grows",
+            "{} goroutines have {}{} of stacks; one snapshot cannot show whether the number grows",
             Count(count),
+            "" if is_counted else "at least ",
             Bytes(size),
         ),
         moment=moment.name,
