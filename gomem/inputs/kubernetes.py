@@ -15,7 +15,8 @@ import re
 
 from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.resemblance import Resemblance
-from gomem.text import Bytes, Count, Quoted, Text, joined, text
+from gomem.inputs.used_of_limit import uses_in_words
+from gomem.text import Bytes, Count, Quoted, Share, Text, joined, text
 
 NAMED = 3  # containers shown
 _REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
@@ -56,8 +57,8 @@ _ASK_EVICTED = (
     "gomem capture PID -o DIR says what is in it"
 )
 NO_SIZES = (
-    "it does not say what the container used; kubectl top pod NAME --containers, or docker stats "
-    "--no-stream NAME, has that now, gomem capture PID -o DIR what is in it"
+    "kubectl top pod NAME --containers, or docker stats --no-stream NAME, has what the container "
+    "uses now, gomem capture PID -o DIR what is in it"
 )
 
 
@@ -76,6 +77,20 @@ def described(head: bytes, _: str) -> Resemblance | None:
     words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
     of = text(", with {}", _bounds_words(bounds)) if bounds else Text()
     return Resemblance(text(words, who, of, _restarts(head)), NO_SIZES, is_evidence=True)
+
+
+def use_beside_limit(head: bytes) -> Text:
+    """Compare a text's only limit with what its sentences say is used; empty if one is unclear."""
+    limits = {size for name, size in _BLOCK.findall(head) if name.lower() == b"limits"}
+    uses = uses_in_words(head) if len(limits) == 1 else []
+    limit = rounded_size(limits.pop()) if len(uses) == 1 else None
+    used = rounded_size(uses[0].encode()) if limit else None
+    if limit is None or used is None:
+        return Text()
+    said = text("a sentence says that {} is used", Quoted(uses[0]))
+    if used.bytes > limit.bytes:
+        return text("{}, more than the limit", said)
+    return text("{}, {} of the limit", said, Share(used.bytes / max(limit.bytes, 1)))
 
 
 def killed_of_oomd(head: bytes, _: str) -> Resemblance | None:

@@ -2,6 +2,8 @@
 
 import pytest
 
+import gomem
+from gomem.errors import CaptureError
 from gomem.inputs.looks_like import looks_like
 
 OOMD = (
@@ -33,3 +35,30 @@ def test_a_kill_is_said_in_any_case(word):
 @pytest.mark.parametrize("said", ["It is not oomkilled: 68Mi.\n", "oomkilled: false, 68Mi\n"])
 def test_a_kill_that_is_denied_is_none(said):
     assert "killed for want" not in looks_like(said.encode(), "a.md").what
+
+
+LIMITED = "resources:\n  limits:\n    cpu: 200m\n    memory: 40Mi\n"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("The memory usage averages on 64Mi here.", "64Mi is used, more than the limit"),
+        ("Memory used: 10Mi", "10Mi is used, 25"),
+        ("It uses about 64Mi of memory.", "64Mi is used, more than the limit"),
+        ("Memory usage is 64Mi, and was: memory usage 12Mi.", ""),
+        ("Memory usage is below the limit of 40Mi.", ""),
+    ],
+)
+@pytest.mark.parametrize("fence", ["", "```\n"])
+def test_a_limit_is_compared_with_the_use_that_a_sentence_says(tmp_path, sentence, said, fence):
+    (tmp_path / "a.md").write_text(f"We see this:\n\n{fence}{LIMITED}{fence}\n{sentence}\n")
+
+    with pytest.raises(CaptureError) as refused:
+        gomem.diagnose(tmp_path / "a.md")
+
+    words = f"{refused.value}"
+    assert "a limit of 40Mi" in words
+    assert said in words
+    assert bool(said) == ("a sentence says" in words)
+    assert "does not say what the container used" not in words
