@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.pasted import settings_in_text, sizes_in_sentences
 from gomem.inputs.kubernetes import use_beside_limit
+from gomem.inputs.processes.consumed import peak_beside_limit
 from gomem.inputs.system import system_of
 from gomem.releases import GoVersion, known_version, stated_release
 from gomem.text import File, Quoted, Text, joined, text
@@ -41,8 +42,9 @@ class Prose:
         """Add the facts of one text."""
         self.sizes += sizes_in_sentences(source)
         head = source.data[:HEAD_BYTES]
-        if b"\0" not in head and (said := use_beside_limit(head)) and said not in self.uses:
-            self.uses.append(said)
+        for compare in (use_beside_limit, peak_beside_limit) if b"\0" not in head else ():
+            if (said := compare(head)) and said not in self.uses:
+                self.uses.append(said)
         self.settings += settings_in_text(source)
         self.systems.add(system_of(source.data))
         if b"\0" not in head and (release := stated_release(head)):

@@ -44,6 +44,7 @@ from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
 from gomem.inputs.pressure import pressure_on_memory, sizes_of_vmstat
 from gomem.inputs.process_exporter import memory_of_groups
 from gomem.inputs.processes.cgroups import table_of_cgtop, task_of_nomad
+from gomem.inputs.processes.consumed import consumed_by_a_unit
 from gomem.inputs.processes.killed_by import killed_by_a_daemon
 from gomem.inputs.processes.named import killed_on_bsd, shown_of_a_unit, status_of_a_service
 from gomem.inputs.processes.other_systems import (
@@ -315,7 +316,8 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     of_the_machine, of_the_kernel,
     top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
     commit_of_windows, processes_of_windows, memory_of_containers, memory_of_groups,
-    table_of_cgtop, task_of_nomad, killed_by_a_daemon, native_allocations, peak_of_time,
+    table_of_cgtop, task_of_nomad, killed_by_a_daemon, consumed_by_a_unit, native_allocations,
+    peak_of_time,
     pressure_on_memory, sizes_of_vmstat, tmpfs_of_df, loop_of_ps, columns_of_ps, gauges_of_memory,
     exported_by_grafana,
     _known_form, _pasted_form,
