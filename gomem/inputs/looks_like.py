@@ -35,7 +35,7 @@ from gomem.inputs.machine import of_the_machine
 from gomem.inputs.markdown import FENCE
 from gomem.inputs.mem_info import of_the_kernel
 from gomem.inputs.memstats.cut_classes import cut_size_classes
-from gomem.inputs.mentions import mentioned
+from gomem.inputs.mentions import listed_without_rss, mentioned
 from gomem.inputs.metrics.page import families_of, is_page
 from gomem.inputs.native_leaks import native_allocations
 from gomem.inputs.number_series import exported_by_grafana, loop_of_ps
@@ -86,6 +86,7 @@ _PROSE = frozenset({".md", ".rst", ".adoc"})
 CORE = 4  # ET_CORE, a core dump
 
 
+WITHOUT_RSS = "a table of processes without RSS"
 LAZY_LINES = "LazyFree lines"
 _LAZY_FREE = re.compile(rb"LazyFree: +(\d{1,15}) kB")
 SCHEDULE = "what GODEBUG=schedtrace prints"
@@ -215,6 +216,8 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     if what == "an HTML page" and (title := _TITLE.search(head)):
         what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
     way_out = text(form.get("way_out", ""), file=_file(name))
+    if what == WITHOUT_RSS and (listed := listed_without_rss(head)) is not None:
+        what, way_out = text("{}: {}", what, listed.what), listed.way_out
     of = {"is_evidence": form.get("evidence", False), "is_stand_in": form.get("stand_in", False)}
     return Resemblance(what, way_out, **of)
 

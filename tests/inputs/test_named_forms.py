@@ -68,6 +68,23 @@ def test_a_table_of_a_narrow_busybox_says_address_space():
     assert "gomem capture 1182 -o DIR" in way_out
 
 
+BUSYBOX_PS = "PID   USER     VSZ   STAT COMMAND\n    1 {}      912m S    /opt/shop\n"
+BUSYBOX_TOP = (
+    "{}  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND\n"
+    "    1     0 {}     S     912m  11%   0   1% /opt/shop\n"
+    "   44     0 {}     R     1600   0%   0   0% top\n"
+)
+
+
+@pytest.mark.parametrize("user", ["root", "1001", "65532", "nonroot"])
+@pytest.mark.parametrize("above", ["", "Mem: 996M used, 120M free\n", "In the container:\n\n"])
+def test_a_user_without_a_name_changes_no_table_of_busybox(user, above):
+    tables = (BUSYBOX_TOP.format(above, user, user), above + BUSYBOX_PS.format(user))
+    for what, way_out, _ in map(named, (table.encode() for table in tables)):
+        assert "VSZ alone, which is address space and no RSS (/opt/shop has 912m)" in what
+        assert "gomem capture 1 -o DIR" in way_out
+
+
 def test_maps_in_another_layout_are_address_space_with_the_go_heaps_part():
     head = r"^([0-9a-f]+)-([0-9a-f]+) ([-r][-w][-x][ps]) .*$"
     heads = re.findall(head, MAPPINGS.read_text(), re.MULTILINE)
