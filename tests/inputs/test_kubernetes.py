@@ -62,3 +62,64 @@ def test_a_limit_is_compared_with_the_use_that_a_sentence_says(tmp_path, sentenc
     assert said in words
     assert bool(said) == ("a sentence says" in words)
     assert "does not say what the container used" not in words
+
+
+PODS = (
+    "NAME                   READY   STATUS             RESTARTS        AGE\n"
+    "api-5d9c7f8b6d-x2x7p   0/1     CrashLoopBackOff   7 (2m10s ago)   19h\n"
+    "api-5d9c7f8b6d-r81nb   1/1     Running            0               19h\n"
+    "job-6f7d4b8c9d-aa1zz   1/1     Running            2               5d\n"
+)
+TOP = (
+    "NAME                   CPU(cores)   MEMORY(bytes)\n"
+    "api-5d9c7f8b6d-x2x7p   81m          334Mi\napi-5d9c7f8b6d-r81nb   79m          173Mi\n"
+)
+
+
+@pytest.mark.parametrize("before", ["", "$ kubectl get pods\n", "kubectl -n shop get po\n"])
+@pytest.mark.parametrize("quote", ["", "> ", "    "])
+def test_a_list_of_pods_says_which_restarted(before, quote):
+    text = "".join(quote + line for line in (before + PODS).splitlines(keepends=True))
+
+    what = looks_like(text.encode(), "a.md").what
+
+    assert "2 of 3 pods restarted" in what
+    assert "api-5d9c7f8b6d-x2x7p 7 times, now CrashLoopBackOff" in what
+
+
+def test_pods_that_never_restarted_say_nothing():
+    assert "restarted" not in looks_like("\n".join(PODS.split("\n")[:1:2]).encode(), "a.md").what
+
+
+@pytest.mark.parametrize("between", ["\n", "\nkubectl get pods\n", "```\n\n```\n"])
+def test_a_list_of_pods_below_their_use_is_named_beside_it(tmp_path, between):
+    fence = "```\n" if "`" in between else ""
+    (tmp_path / "a.md").write_text(f"{fence}{TOP}{between}{PODS}{fence}")
+
+    found = gomem.diagnose(tmp_path / "a.md")
+
+    assert "334 MiB" in found.verdict.sentence
+    (path,) = found.capture.unread_evidence
+    assert "2 of 3 pods restarted" in found.capture.looks[path]
+
+
+QUERY = 'Query: max(container_memory_usage_bytes{{name=~"a.*"}} {}) by (name)\n'
+ROWS = 'Element          Value\n{name="api"}     212.5\n{name="admin"}   18.25\n'
+
+
+@pytest.mark.parametrize(
+    ("divided", "said"),
+    [
+        ("/ 1024 / 1024", "212 MiB"),
+        ("/1048576", "212 MiB"),
+        ("/ (1024 * 1024)", "212 MiB"),
+        ("/ 1024", "212 KiB"),
+        ("/ 1000", "212.5"),
+    ],
+)
+def test_a_table_of_a_query_is_named_with_its_largest_row(divided, said):
+    seen = looks_like((QUERY.format(divided) + ROWS).encode(), "a.md")
+
+    assert seen.is_evidence
+    assert "container_memory_usage_bytes, 2 rows" in seen.what
+    assert said in seen.what
