@@ -16,7 +16,7 @@ from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
-from gomem.diagnosis.few_fields import WHERE_THEY_WAIT, by_few_fields, by_other_fields, one_reading
+from gomem.diagnosis.few_fields import by_few_fields, by_other_fields, one_reading
 from gomem.diagnosis.further import nothing_words
 from gomem.diagnosis.goroutine_words import (
     ANYTHING,
@@ -26,7 +26,7 @@ from gomem.diagnosis.goroutine_words import (
     by_leaks,
     by_runtime_alone,
 )
-from gomem.diagnosis.in_use import HOLDERS, who_holds
+from gomem.diagnosis.in_use import HOLDERS, freed_words, who_holds
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
     Told,
@@ -51,6 +51,7 @@ from gomem.diagnosis.pasted_profiles import (
     told_total,
     with_the_profile,
 )
+from gomem.diagnosis.table_waits import wait_words
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
 from gomem.facts.profiles import ALLOCATED, IN_USE
@@ -130,7 +131,8 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
         words = "In the {} that the heap profile covers (heap?seconds=N), memory in use {}{}."
         sentence = text(words, seconds, rose, at)
     grew = diagnosis.thresholds.has_grown(earlier, total)
-    said = (sentence, who_holds(diagnosis, last), alike_words(profile))
+    freed = freed_words(profile)
+    said = (sentence, who_holds(diagnosis, last), freed, alike_words(profile))
     return joined(" ", filter(None, said)), grew, step_after_heap(profile) or SMAPS_TOO
 
 
@@ -143,8 +145,10 @@ def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             if not profile.has_stacks or profile.is_difference:
                 is_of_memory = profile.kind in MEMORY_KINDS
                 step = with_the_profile(profile) if is_of_memory else NO_BYTES_HERE
-                step = WHERE_THEY_WAIT if profile.kind == GOROUTINE else step
-                return pasted_words(profile), False, step
+                if profile.kind != GOROUTINE:
+                    return pasted_words(profile), False, step
+                waits, step = wait_words(profile)
+                return joined(" ", filter(None, (pasted_words(profile), waits))), False, step
     return None
 
 

@@ -415,6 +415,27 @@ def test_decimals_say_what_rows_without_a_unit_count(rows, unit, total, total_li
     assert total == profile.total()
 
 
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [
+        ("(pprof) alloc_space\n", "inuse_space"),
+        ("(pprof) sample_index=alloc_space\n", "inuse_space"),
+        ("(pprof) inuse_space\n", "alloc_space"),
+        ("(pprof) alloc_objects\n", "space"),
+        ("$ go tool pprof -alloc_space http://a/debug/pprof/heap\n", "space"),
+    ],
+)
+def test_who_asks_for_the_other_type_in_bytes_saw_the_first_one(command, first):
+    head = "Showing nodes accounting for {0}, 100% of {0} total\n" + LEGEND
+    row = "  {0}  100%  100%  {0}  100%  main.fill\n"
+    table = head + row
+    text = f"(pprof) top\n{table.format('3MB')}{command}(pprof) top\n{table.format('90MB')}"
+
+    profile = read_pprof(text.encode())
+
+    assert 3 * MIB == profile.total(first)
+
+
 def test_a_wrapped_command_that_asks_for_objects_names_the_type():
     rows = (TABLES / "top-objects.txt").read_text().partition("Showing")
     command = "bug/pprof/heapol pprof -inuse_objects ./api http://127.0.0.1/de\n"

@@ -21,6 +21,7 @@ from gomem.inputs.pprof.printed import lines
 from gomem.inputs.pprof.printed.jeprof import is_of_jemalloc
 from gomem.inputs.pprof.printed.lines import Amount, amount_of, fraction_of, without_inline
 from gomem.inputs.pprof.printed.tables import Part, Printed, Row, Table, columns_of, printed_of
+from gomem.inputs.pprof.printed.typed import with_types_before
 from gomem.inputs.text_lines import lines_of
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class _Reader:
         readings: dict[str, list[Table]] = {}  # earlier readings, by sample type
         if len(self.chosen) == 1 and not any(table.kind for table in self.tables):
             self.tables = [replace(table, kind=min(self.chosen)) for table in self.tables]
-        for table in self.tables:
+        for table in with_types_before(self.tables):
             if not (table.rows or table.stacks):
                 self._note_head(table)
                 continue
