@@ -436,6 +436,17 @@ def test_who_asks_for_the_other_type_in_bytes_saw_the_first_one(command, first):
     assert 3 * MIB == profile.total(first)
 
 
+def test_a_head_that_alone_is_quoted_has_the_total():
+    """
+    Markdown needs the mark of a quote in its first line only.
+    """
+    head = "> Showing nodes accounting for 30MB, 75.00% of 40MB total\n"
+
+    profile = read_pprof(f"{head}{LEGEND}  30MB 75.00% 75.00%  30MB 75.00%  main.f\n".encode())
+
+    assert 40 * MIB == profile.total()
+
+
 def test_a_wrapped_command_that_asks_for_objects_names_the_type():
     rows = (TABLES / "top-objects.txt").read_text().partition("Showing")
     command = "bug/pprof/heapol pprof -inuse_objects ./api http://127.0.0.1/de\n"

@@ -71,7 +71,7 @@ PLACE = re.compile(r"(\S.*?) ([A-Za-z]:[\\/].*|\S+):([0-9]+)(?::[0-9]+)?")
 IN_FILE = re.compile(r"(\S+) ((?:[A-Za-z]:[\\/]|/)\S.*\.(?:go|s))")  # a row of `-filefunctions`
 
 SHOWN = re.compile(
-    rf"\s*(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
+    rf"\s*(?:> ?)?(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
     rf"|({_AMOUNT}) of ({_AMOUNT}) total \(\s*({_PER_CENT})\))\s*"
 )
 TOTAL = re.compile(rf"\s*Total: ({_AMOUNT})(?: (MB|GB|kB|samples|objects))?\s*")
