@@ -123,3 +123,27 @@ def test_a_table_of_a_query_is_named_with_its_largest_row(divided, said):
     assert seen.is_evidence
     assert "container_memory_usage_bytes, 2 rows" in seen.what
     assert said in seen.what
+
+
+DESCRIBED = (
+    "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n"
+    "      Started:      Tue, 04 Mar 2025 10:12:{}\n"
+    "      Finished:     Tue, 04 Mar 2025 10:12:{}\n    Restart Count:  3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("begun", "ended", "said"),
+    [
+        ("05 +0100", "46 +0100", "41 s after its start"),
+        ("05 +0100", "01 +0100", ""),
+        ("05 +0100", "66 +0100", ""),
+    ],
+)
+def test_a_kill_says_how_long_the_container_ran(begun, ended, said):
+    what = f"{looks_like(DESCRIBED.format(begun, ended).encode(), 'a.md').what}"
+    what = what.replace("\u202f", " ").replace("\xa0", " ")
+
+    assert "(restarts: 3)" in what
+    assert bool(said) == ("after its start" in what)
+    assert said in what
