@@ -313,7 +313,7 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
     found = [*gathering.damage, *gathering.reasons]
     if len(found) == 1 and found[0].source == PurePath(path).name:  # the path already names it
         (only,) = found
-        return named + only.message.removeprefix(only.source)
+        return named + only.message.removeprefix(only.source) + gathering.prose.uses_words
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     reasons = joined("; ", [*_said_once([place.message for place in found[:3]]), *more])
     beside = gathering.prose.sizes_words

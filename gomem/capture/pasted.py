@@ -27,6 +27,7 @@ from gomem.inputs.markdown import FENCE, without_open_bold
 from gomem.inputs.mem_info import lines_of_mem_info
 from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.named_sizes import without_limits
+from gomem.inputs.pods import lines_of_pods
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
 from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
@@ -56,8 +57,8 @@ TABLE, PPROF = "processes", "pprof_text"
 IN_A_LINE = IN_LINES | {TABLE}  # that a line says enough of, also between sentences
 STACKS = frozenset({"count_text", "goroutines", "heap_text"})  # kinds that begin with their form
 MIN_KINDS = 2
-# Lines on the whole machine's memory between those of processes.
-MACHINE_LINES = (lines_of_the_machine, lines_of_mem_info, lines_of_freebsd)
+# Lines on the whole machine's memory, or of a list of pods, between those of processes.
+MACHINE_LINES = (lines_of_the_machine, lines_of_mem_info, lines_of_freebsd, lines_of_pods)
 # Text of an out-of-memory crash, and the text between it and the stacks.
 OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
 COMMAND_LINES = 50  # lines that can have the command that wrote a log

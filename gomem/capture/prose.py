@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gomem.capture.pasted import settings_in_text, sizes_in_sentences
+from gomem.inputs.kubernetes import use_beside_limit
+from gomem.inputs.processes.consumed import peak_beside_limit
 from gomem.inputs.system import system_of
 from gomem.releases import GoVersion, known_version, stated_release
 from gomem.text import File, Quoted, Text, joined, text
@@ -31,6 +33,7 @@ class Prose:
     """Facts in a capture's texts, outside the pasted artefacts."""
 
     sizes: list[str] = field(default_factory=list)
+    uses: list[Text] = field(default_factory=list)  # use beside a limit, by its sentences
     settings: list[str] = field(default_factory=list)
     systems: set[str] = field(default_factory=set)
     releases: dict[str, str] = field(default_factory=dict)  # Go releases, by file
@@ -38,9 +41,13 @@ class Prose:
     def add(self, source: Source) -> None:
         """Add the facts of one text."""
         self.sizes += sizes_in_sentences(source)
+        head = source.data[:HEAD_BYTES]
+        for compare in (use_beside_limit, peak_beside_limit) if b"\0" not in head else ():
+            if (said := compare(head)) and said not in self.uses:
+                self.uses.append(said)
         self.settings += settings_in_text(source)
         self.systems.add(system_of(source.data))
-        if b"\0" not in (head := source.data[:HEAD_BYTES]) and (release := stated_release(head)):
+        if b"\0" not in head and (release := stated_release(head)):
             self.releases[source.name] = release
 
     @property
@@ -59,9 +66,14 @@ class Prose:
     @property
     def sizes_words(self) -> Text:
         """The sizes, as part of an error message; empty without any."""
-        if not self.sizes:
-            return Text()
+        if not self.sizes or self.uses:
+            return self.uses_words
         return text("; sizes in the text are not used ({})", first_quoted(self.sizes))
+
+    @property
+    def uses_words(self) -> Text:
+        """What sentences say is used, beside the limit; empty if they do not."""
+        return text("; {}", joined("; ", self.uses)) if self.uses else Text()
 
     def unused_settings(self, artefacts: Iterable[Artefact]) -> tuple[str, ...]:
         """Return the settings of variables that no environment in the capture has."""

@@ -381,12 +381,12 @@ def _are_many(moment: MomentFacts, case: Case) -> bool:
 
 def _many(moment: MomentFacts, case: Case) -> Finding:
     count, size = moment.goroutine_count or 0, goroutine_stack_bytes(moment)
+    least = "" if moment.ledger is not None and moment.ledger.has("stacks") else "at least "
     return CAUSE.finding(
         Severity.INFO,
         text(
-            "{} goroutines have {} of stacks; one snapshot cannot show whether the number grows",
-            Count(count),
-            Bytes(size),
+            "{} goroutines have {}{} of stacks; one snapshot cannot show whether the number grows",
+            *(Count(count), least, Bytes(size)),
         ),
         moment=moment.name,
         size=size,

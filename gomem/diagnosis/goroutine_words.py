@@ -15,6 +15,7 @@ from gomem.causes.commands import (
     TAKE_HEAP_PROFILE,
 )
 from gomem.diagnosis.leak_tests import HTTP_CLIENT, leak_test_words, step_of_test
+from gomem.diagnosis.one_type import one_type_words
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import (
     ALLOCATING,
@@ -128,6 +129,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         text(", started by {}{}", Function(begun), _origin(diagnosis, where)) if begun else "",
     )
     whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
+    whose = whose or one_type_words(diagnosis.facts.goroutine_groups, largest)
     beside = (whose, leak_test_words(_dumps(diagnosis)), _started_words(diagnosis, last))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
     return said, False, _step_of(diagnosis)

@@ -10,7 +10,7 @@ import pandas as pd
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.diagnosis.pasted_profiles import MOSTLY, WORTH_NAMING, part_words, table_words
-from gomem.facts.profiles import IN_USE
+from gomem.facts.profiles import ALLOCATED, IN_USE
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, Function, Share, Text, joined, text
@@ -54,6 +54,19 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if others > worth[0]["value"]:
         said = joined(" ", (_by_others_code(stacks, profile, others / total), said))
     return joined(" ", filter(None, (said, _age(diagnosis, moment))))
+
+
+def freed_words(profile: Profile) -> Text:
+    """What a printed profile has allocated since the start, if it says so beside what is in use."""
+    names = profile.sample_type_names
+    if profile.printed is None or profile.is_difference or not {IN_USE, ALLOCATED} <= set(names):
+        return Text()
+    allocated = profile.total(ALLOCATED)
+    if allocated <= profile.total(IN_USE):
+        return Text()
+    words = "Another table has {} allocated since the start; what is not in use of that was freed."
+    said = text(words, Bytes(allocated))
+    return joined(" ", filter(None, (said, table_words(profile, ALLOCATED))))
 
 
 def _age(diagnosis: Diagnosis, moment: str) -> Text:

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.cgroup import ANON, FILE, SHMEM, first_known, kernel_bytes
+from gomem.analysis.memory.cgroup import (
+    ANON,
+    FILE,
+    PEAKS,
+    SHMEM,
+    first_known,
+    hard_limit,
+    kernel_bytes,
+)
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.causes.no_go import no_go_words
@@ -51,6 +59,12 @@ TAKE_STAT = {
 }
 TAKE_ANY_STAT = Command(
     "cat /sys/fs/cgroup/memory.stat /sys/fs/cgroup/memory/memory.stat 2>/dev/null"
+)
+V1_NAMES = ("memory.max_usage_in_bytes", "memory.limit_in_bytes")
+# By whether the cgroup is of version 1.
+TAKE_USE = (
+    Command("cat /sys/fs/cgroup/memory.current /sys/fs/cgroup/memory.stat"),
+    Command("cd /sys/fs/cgroup/memory; cat memory.usage_in_bytes memory.stat"),
 )
 MIN_CACHE_BYTES = 8 * MIB
 SMAPS_TOO = text(
@@ -336,3 +350,23 @@ def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
         stat = TAKE_STAT[next(name for name in USED if sizes.get(name) is not None)]
         return words, False, text("See how much is page cache: {}.", stat)
     return (said, False, SMAPS_TOO) if said else None
+
+
+def by_peak(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
+    """The peak and the limit of a cgroup, if no file has its use."""
+    sizes = {} if facts is None else facts.cgroup
+    peak, limit = first_known(sizes, *PEAKS), hard_limit(sizes)
+    if peak is None and limit is None:
+        return None
+    is_first = any(sizes.get(name) is not None for name in V1_NAMES)
+    step = text("See what it uses now, and how much is page cache: {}.", TAKE_USE[is_first])
+    if peak is None:
+        words = "The cgroup's limit is {}; no file says how much of it is used."
+        return text(words, Bytes(limit or 0)), False, step
+    of = Text()
+    if limit is not None and peak > limit:
+        of = text(", more than its limit of {}", Bytes(limit))
+    elif limit is not None:
+        of = text(", {} of its limit of {}", Share(peak / (limit or 1)), Bytes(limit))
+    words = "The cgroup used {} at its peak, with all page cache{}; no file says what it uses now."
+    return text(words, Bytes(peak), of), False, step

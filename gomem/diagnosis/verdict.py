@@ -21,7 +21,7 @@ from gomem.analysis.memory.groups import (
     RUNTIME,
     UNDIVIDED,
 )
-from gomem.causes.commands import CAPTURE, TAKE_SMAPS
+from gomem.causes.commands import CAPTURE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.causes.no_go import no_go_words
 from gomem.diagnosis.beside import whose_words
@@ -74,6 +74,7 @@ TAKE_ANOTHER = text("If this growth is unexpected, capture for ten minutes: {}."
 SEE_WHETHER_IT_GROWS = text("See whether it grows: {}.", CAPTURE)
 WHOLE_SMAPS = text("Take a complete smaps, so that RSS is exact: {}.", TAKE_SMAPS)
 SIZE_FIRST = ("RSS is", "The cgroup uses", "The cgroup's processes use")  # of a headline
+WHAT_RETAINS = text("See what retains the Go heap: {}.", TAKE_HEAP_PROFILE)
 NOTHING_TO_DO = "Nothing to do."
 
 
@@ -388,7 +389,9 @@ def _next_step(
         return otherwise if named is None else named.next_step
     is_cut = facts is not None and facts.mappings is not None
     if is_cut and facts is not None and facts.ledger is not None and facts.ledger.is_least:
-        return WHOLE_SMAPS
+        sizes = {} if facts.groups is None else facts.groups.sizes
+        is_heap = sizes.get(HEAP, 0) > MOSTLY * (facts.rss_bytes or 0) > 0
+        return text("{} {}", WHAT_RETAINS, WHOLE_SMAPS) if is_heap else WHOLE_SMAPS
     if facts is not None and facts.listed is not None and is_not_go(facts.listed.name):
         return no_go_words(facts.listed, diagnosis.capture.unused_settings)
     if severity is None and one_reading(diagnosis):

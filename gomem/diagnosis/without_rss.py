@@ -17,7 +17,6 @@ from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
 from gomem.diagnosis.few_fields import (
-    WHERE_THEY_WAIT,
     by_few_fields,
     by_few_readings,
     by_other_fields,
@@ -32,7 +31,7 @@ from gomem.diagnosis.goroutine_words import (
     by_leaks,
     by_runtime_alone,
 )
-from gomem.diagnosis.in_use import HOLDERS, who_holds
+from gomem.diagnosis.in_use import HOLDERS, freed_words, who_holds
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
     Told,
@@ -40,6 +39,7 @@ from gomem.diagnosis.listed_memory import (
     by_cgroup,
     by_container,
     by_logged_heap,
+    by_peak,
     by_uncounted_container,
 )
 from gomem.diagnosis.other_files import by_other_files, by_page_alone
@@ -56,6 +56,7 @@ from gomem.diagnosis.pasted_profiles import (
     told_total,
     with_the_profile,
 )
+from gomem.diagnosis.table_waits import wait_words
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
 from gomem.facts.profiles import ALLOCATED, IN_USE
@@ -101,7 +102,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
         _by_memstats, _by_heap_profiles, _by_log, by_few_fields, by_pasted, by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, by_other_files, by_cgroup, by_container,
         by_logged_heap, by_other_fields, _by_plain_pmap, _by_old_log, by_runtime_alone,
-        by_uncounted_container, by_page_alone,
+        by_uncounted_container, by_page_alone, by_peak,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -137,7 +138,8 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
         words = "In the {} that the heap profile covers (heap?seconds=N), memory in use {}{}."
         sentence = text(words, seconds, rose, at)
     grew = diagnosis.thresholds.has_grown(earlier, total)
-    said = (sentence, who_holds(diagnosis, last), alike_words(profile))
+    freed = freed_words(profile)
+    said = (sentence, who_holds(diagnosis, last), freed, alike_words(profile))
     return joined(" ", filter(None, said)), grew, step_after_heap(profile) or SMAPS_TOO
 
 
@@ -150,8 +152,10 @@ def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             if not profile.has_stacks or profile.is_difference:
                 is_of_memory = profile.kind in MEMORY_KINDS
                 step = with_the_profile(profile) if is_of_memory else NO_BYTES_HERE
-                step = WHERE_THEY_WAIT if profile.kind == GOROUTINE else step
-                return pasted_words(profile), False, step
+                if profile.kind != GOROUTINE:
+                    return pasted_words(profile), False, step
+                waits, step = wait_words(profile)
+                return joined(" ", filter(None, (pasted_words(profile), waits))), False, step
     return None
 
 

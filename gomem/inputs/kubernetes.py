@@ -12,10 +12,12 @@ None but the last shows the memory used by the container.
 from __future__ import annotations
 
 import re
+from email.utils import parsedate_to_datetime
 
 from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.resemblance import Resemblance
-from gomem.text import Bytes, Count, Quoted, Text, joined, text
+from gomem.inputs.used_of_limit import uses_in_words
+from gomem.text import Age, Bytes, Count, Quoted, Share, Text, joined, text
 
 NAMED = 3  # containers shown
 _REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
@@ -38,6 +40,12 @@ _OOMD_ROW = re.compile(
     rb"^ *\S{1,253} +(\S{1,253}) +(\S{1,20}) +(\S{1,20}) +\d{4}-\d\d-\d\d[ T]\d", re.MULTILINE
 )
 _RESTARTS = re.compile(rb"^[ \t]*+Restart Count:[ \t]+(\d{1,6})[ \t]*$", re.MULTILINE)
+_LIVED = re.compile(
+    rb"^[ \t>]*Reason:[ \t]+OOMKilled[ \t]*\r?\n(?:[ \t>]*Exit Code:[^\n]{0,40}\n)?"
+    rb"[ \t>]*Started:[ \t]+(?P<begun>\w{3}, \d[^\n]{10,40}?)[ \t]*\r?\n"
+    rb"[ \t>]*Finished:[ \t]+(?P<ended>\w{3}, \d[^\n]{10,40}?)[ \t]*\r?$",
+    re.MULTILINE,
+)
 _SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"
 _BLOCK = re.compile(
     rb"[\"']?\b(limits|requests)[\"']?:[ \t]*+\{?\s*"
@@ -56,8 +64,8 @@ _ASK_EVICTED = (
     "gomem capture PID -o DIR says what is in it"
 )
 NO_SIZES = (
-    "it does not say what the container used; kubectl top pod NAME --containers, or docker stats "
-    "--no-stream NAME, has that now, gomem capture PID -o DIR what is in it"
+    "kubectl top pod NAME --containers, or docker stats --no-stream NAME, has what the container "
+    "uses now, gomem capture PID -o DIR what is in it"
 )
 
 
@@ -75,7 +83,35 @@ def described(head: bytes, _: str) -> Resemblance | None:
     who = "kubectl describe" if is_described else "Kubernetes"
     words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
     of = text(", with {}", _bounds_words(bounds)) if bounds else Text()
-    return Resemblance(text(words, who, of, _restarts(head)), NO_SIZES, is_evidence=True)
+    said = text("{}{}", _restarts(head), _lived_words(head))
+    return Resemblance(text(words, who, of, said), NO_SIZES, is_evidence=True)
+
+
+def _lived_words(head: bytes) -> Text:
+    """How long the killed container ran, by kubectl describe; empty if it does not say."""
+    found = _LIVED.search(head)
+    if found is None:
+        return Text()
+    try:
+        begun, ended = (parsedate_to_datetime(found[part].decode()) for part in ("begun", "ended"))
+        seconds = (ended - begun).total_seconds()
+    except (ValueError, TypeError):
+        return Text()
+    return text(", {} after its start", Age(seconds)) if seconds >= 0 else Text()
+
+
+def use_beside_limit(head: bytes) -> Text:
+    """Compare a text's only limit with what its sentences say is used; empty if one is unclear."""
+    limits = {size for name, size in _BLOCK.findall(head) if name.lower() == b"limits"}
+    uses = uses_in_words(head) if len(limits) == 1 else []
+    limit = rounded_size(limits.pop()) if len(uses) == 1 else None
+    used = rounded_size(uses[0].encode()) if limit else None
+    if limit is None or used is None:
+        return Text()
+    said = text("a sentence says that {} is used", Quoted(uses[0]))
+    if used.bytes > limit.bytes:
+        return text("{}, more than the limit", said)
+    return text("{}, {} of the limit", said, Share(used.bytes / max(limit.bytes, 1)))
 
 
 def killed_of_oomd(head: bytes, _: str) -> Resemblance | None:

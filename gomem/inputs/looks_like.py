@@ -35,15 +35,17 @@ from gomem.inputs.machine import of_the_machine
 from gomem.inputs.markdown import FENCE
 from gomem.inputs.mem_info import of_the_kernel
 from gomem.inputs.memstats.cut_classes import cut_size_classes
-from gomem.inputs.mentions import mentioned
+from gomem.inputs.mentions import listed_without_rss, mentioned
 from gomem.inputs.metrics.page import families_of, is_page
 from gomem.inputs.native_leaks import native_allocations
 from gomem.inputs.number_series import exported_by_grafana, loop_of_ps
+from gomem.inputs.pods import restarts_of_pods
 from gomem.inputs.pprof.printed.heads import heads_of_pprof
 from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
 from gomem.inputs.pressure import pressure_on_memory, sizes_of_vmstat
 from gomem.inputs.process_exporter import memory_of_groups
 from gomem.inputs.processes.cgroups import table_of_cgtop, task_of_nomad
+from gomem.inputs.processes.consumed import consumed_by_a_unit
 from gomem.inputs.processes.killed_by import killed_by_a_daemon
 from gomem.inputs.processes.named import killed_on_bsd, shown_of_a_unit, status_of_a_service
 from gomem.inputs.processes.other_systems import (
@@ -59,6 +61,7 @@ from gomem.inputs.processes.ps_mem import table_of_ps_mem
 from gomem.inputs.processes.sinks import gauges_of_memory
 from gomem.inputs.processes.toolchain import killed_build
 from gomem.inputs.processes.windows import processes_of_windows
+from gomem.inputs.query_table import table_of_a_query
 from gomem.inputs.refused import refused_for_memory
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.runtime_lines.resembling import rows_without_names, table_without_units
@@ -85,6 +88,7 @@ _PROSE = frozenset({".md", ".rst", ".adoc"})
 CORE = 4  # ET_CORE, a core dump
 
 
+WITHOUT_RSS = "a table of processes without RSS"
 LAZY_LINES = "LazyFree lines"
 _LAZY_FREE = re.compile(rb"LazyFree: +(\d{1,15}) kB")
 SCHEDULE = "what GODEBUG=schedtrace prints"
@@ -214,6 +218,8 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     if what == "an HTML page" and (title := _TITLE.search(head)):
         what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
     way_out = text(form.get("way_out", ""), file=_file(name))
+    if what == WITHOUT_RSS and (listed := listed_without_rss(head)) is not None:
+        what, way_out = text("{}: {}", what, listed.what), listed.way_out
     of = {"is_evidence": form.get("evidence", False), "is_stand_in": form.get("stand_in", False)}
     return Resemblance(what, way_out, **of)
 
@@ -311,13 +317,14 @@ def _json_error(head: bytes) -> str | None:
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     _nothing, _executable, _out_of_memory, named_fault, killed_build, killed_of_oomd,
-    described, evicted,
+    described, evicted, restarts_of_pods,
     of_the_machine, of_the_kernel,
     top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
     commit_of_windows, processes_of_windows, memory_of_containers, memory_of_groups,
-    table_of_cgtop, task_of_nomad, killed_by_a_daemon, native_allocations, peak_of_time,
+    table_of_cgtop, task_of_nomad, killed_by_a_daemon, consumed_by_a_unit, native_allocations,
+    peak_of_time,
     pressure_on_memory, sizes_of_vmstat, tmpfs_of_df, loop_of_ps, columns_of_ps, gauges_of_memory,
-    exported_by_grafana,
+    exported_by_grafana, table_of_a_query,
     _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, shown_of_a_unit, reprinted_maps,
     summary_of_windbg, footprint_of_macos, cut_size_classes, counts_by_state, table_of_jeprof,

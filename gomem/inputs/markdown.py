@@ -32,6 +32,7 @@ RULE = re.compile(rb"\s*+\|?+(?:\s*+:?-{2,}+:?\s*+\|)++(?:\s*+:?-{2,}+:?\s*+)?")
 _IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum|cum%")
 BETWEEN_CELLS = b"   "
 LEAST_NUMBERS = 4  # numbers in a row whose first cell is a function's name
+_EMPHASIS = re.compile(rb"</?(?:b|strong|i|em|u|mark|code|kbd)>", re.IGNORECASE)
 
 
 def without_links(data: bytes) -> bytes:
@@ -42,6 +43,11 @@ def without_links(data: bytes) -> bytes:
 def without_bold_cells(data: bytes) -> bytes:
     """Remove the bold marks around words."""
     return _BOLD_CELL.sub(rb"\1", data) if b"**" in data else data
+
+
+def without_tags(line: bytes) -> bytes:
+    """Remove the HTML tags that only set words apart, as in `<b>32.4g</b>`."""
+    return _EMPHASIS.sub(b"", line) if b"</" in line else line
 
 
 def without_open_bold(lines: list[bytes]) -> list[bytes]:

@@ -4,6 +4,8 @@ Printed by    show_free_areas and show_mem of mm/page_alloc.c, since 6.0 of mm/s
 Form          active_anon:9 inactive_anon:9 isolated_anon:0       of the machine, in pages
               Node 0 active_anon:36kB … shmem:0kB kernel_stack:0kB    of a node, in kB, since 4.8
               Node 0 Normal free:36kB min:9kB … managed:99kB    of a zone; `Node 0` only with NUMA
+              Node 0 Normal: 9*4kB (UM) 9*8kB … = 99kB    free blocks, and their sum
+              9 total pagecache pages / 9 pages in swap cache, which the former includes
               9 pages RAM / 9 pages reserved / Total swap = 0kB
 Quirks        The lists of anonymous pages include shared memory and tmpfs. `min` includes the
               boost, if a kernel prints one; below `min` only the kernel itself gets pages.
@@ -43,6 +45,17 @@ _SWAP = re.compile(rb"\b(Free|Total) swap += ?(\d{1,15})kB")
 _PART = re.compile(
     rb"\bMem-Info:|\blowmem_reserve\[\]:|\bpages (?:RAM|reserved)\b|\b(?:Free|Total) swap +="
     rb"|(?<![\w(])(?:slab_reclaimable|unevictable|mapped|free|active_file):\d{1,12} [a-z]"
+)
+MIN_PARTS = 2  # of free blocks, page cache and swap
+_BLOCKS = re.compile(
+    rb"(?P<place>(?:\bNode \d{1,4} )?\b(?:DMA32|DMA|Normal|HighMem|Movable|Device)): "
+    rb"\d{1,9}\*\d{1,6}kB[^\n=]{0,600} = (?P<size>\d{1,15})kB"
+)
+_PAGE_CACHE = re.compile(rb"(?<!\w)(\d{1,12}) total pagecache pages\b")
+_SWAP_CACHE = re.compile(rb"(?<!\w)(\d{1,12}) pages in swap cache\b")
+_ASK_WHOSE = (
+    "the kernel logs it when an allocation fails: dmesg -T | grep -i 'killed process' says whom it "
+    "killed, if it did, dmesg -T | grep -i -A 200 'tasks state' has the RSS of each process"
 )
 _ASK = "its table of tasks says whose: dmesg -T | grep -i -A 200 'tasks state'"
 _ASK_NOW = "nothing was killed by it; ps aux --sort=-rss | head has the largest processes now"
@@ -107,7 +120,7 @@ def of_the_kernel(head: bytes, _: str) -> Resemblance | None:
     """Describe what filled the machine, and the zones below their minimum."""
     info = mem_info(head)
     if info is None:
-        return None
+        return _of_its_end(head)
     (first, size), *others = sorted(info.uses.items(), key=lambda use: -use[1]) or [("", 0)]
     whole = info.total_bytes
     share = text(" ({} of {})", Share(size / whole), Bytes(whole)) if whole else Text()
@@ -120,6 +133,27 @@ def of_the_kernel(head: bytes, _: str) -> Resemblance | None:
     said = joined("; ", [what, *_zones_words(info), *_swap_words(info)])
     ask = _ASK if failed is None else _ASK_NOW
     return Resemblance(said, _ASK_FOR.get(first, ask), is_evidence=True)
+
+
+def _of_its_end(head: bytes) -> Resemblance | None:
+    """Describe the end of a report without the lists above: free blocks, page cache and swap."""
+    blocks = {found["place"]: int(found["size"]) * KIB for found in _BLOCKS.finditer(head)}
+    pages, swap_cache = _PAGE_CACHE.search(head), _SWAP_CACHE.search(head)
+    swap = {name.decode(): int(size) * KIB for name, size in _SWAP.findall(head)}
+    if sum(map(bool, (blocks, pages, swap))) < MIN_PARTS:
+        return None
+    said = []
+    if blocks:
+        said.append(text("{} free in the zones that it shows", Bytes(sum(blocks.values()))))
+    if pages:
+        cached = int(pages[1]) - (int(swap_cache[1]) if swap_cache else 0)
+        without = " without the swap cache" if swap_cache else ""
+        said.append(text("{} page cache{}", Bytes(max(cached, 0) * USUAL_PAGE), without))
+    said += [*_swap_words(MemInfo(swap=swap))]
+    if "Total" not in swap and swap.get("Free") == 0:
+        said.append(Text("no swap free (Free swap = 0kB)"))
+    words = "the end of the kernel's report on all memory (Mem-Info): {}"
+    return Resemblance(text(words, joined("; ", said)), _ASK_WHOSE, is_evidence=True)
 
 
 def _zones_words(info: MemInfo) -> Iterator[Text]:

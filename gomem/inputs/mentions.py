@@ -51,13 +51,15 @@ if TYPE_CHECKING:
 
 NAMED = 3  # sizes shown
 _STATE = rb"[DIRSTtWXZ][\w<+]{0,4}"
+# A user without a name, as in images with no /etc/passwd, is a number.
+_USER = rb"(?:[A-Za-z_][\w.+-]{0,31}|\d{1,10})"
 _BUSYBOX_PS = re.compile(
-    rb"^ *(?P<pid>\d{1,10}) +[A-Za-z_][\w.+-]{0,31} +(?P<size>\d{1,9}(?:\.\d)?[mgMG]?) +" + _STATE
+    rb"^ *(?P<pid>\d{1,10}) +" + _USER + rb" +(?P<size>\d{1,9}(?:\.\d)?[mgMG]?) +" + _STATE
     + rb" +(?P<name>\S+)", re.MULTILINE,
 )  # fmt: skip
 _PER_CENT = rb"\d{1,4}(?:\.\d)?%?"
 _BUSYBOX_TOP = re.compile(
-    rb"^ *(?P<pid>\d{1,10}) +\d{1,10} +[A-Za-z_][\w.+-]{0,31} +" + _STATE
+    rb"^ *(?P<pid>\d{1,10}) +\d{1,10} +" + _USER + rb" +" + _STATE
     + rb" +(?P<size>\d{1,9}(?:(?:\.\d)?[mgMG](?: *(?=\d))| +))" + _PER_CENT + rb" +(?:\d{1,3} +)?"
     + _PER_CENT + rb" +(?P<name>[^\s\d]\S*)",
     re.MULTILINE,
@@ -149,13 +151,8 @@ def mentioned(head: bytes) -> Mention | None:
 
 
 def _mentions(head: bytes) -> Iterator[Mention]:
-    rows = [row for form in (_BUSYBOX_TOP, _BUSYBOX_PS) for row in form.finditer(head)]
-    if rows:
-        largest = max(rows, key=lambda row: _kib(row["size"]))
-        pid = largest["pid"].decode()
-        words = "it lists processes with VSZ alone, which is address space and no RSS ({} has {})"
-        name, size = (Quoted(decoded(largest[part].strip())) for part in ("name", "size"))
-        yield Mention(text(words, name, size), text(_ASK_STATUS, pid, pid))
+    if (listed := listed_without_rss(head)) is not None:
+        yield listed
     if b"VmRSS" not in head and (found := _ADDRESS_SPACE.search(head)):
         words = "it says {} {}, which is address space and no RSS"
         said = decoded(found[1]), Quoted(decoded(found[2]))
@@ -182,6 +179,18 @@ def _mentions(head: bytes) -> Iterator[Mention]:
     if sized := rows_with_sizes(head):
         yield Mention(sized, Text(_ASK_GROWTH))
     yield from _of_sizes(head)
+
+
+def listed_without_rss(head: bytes) -> Mention | None:
+    """Name the largest process of busybox's ps or top; None without any."""
+    rows = [row for form in (_BUSYBOX_TOP, _BUSYBOX_PS) for row in form.finditer(head)]
+    if not rows:
+        return None
+    largest = max(rows, key=lambda row: _kib(row["size"]))
+    pid = largest["pid"].decode()
+    words = "it lists processes with VSZ alone, which is address space and no RSS ({} has {})"
+    name, size = (Quoted(decoded(largest[part].strip())) for part in ("name", "size"))
+    return Mention(text(words, name, size), text(_ASK_STATUS, pid, pid))
 
 
 def _of_json(keys: dict[bytes, bytes]) -> Mention:

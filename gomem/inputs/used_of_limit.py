@@ -38,6 +38,13 @@ _FORMS = tuple(
         _USES + rb"[^\n]{1,200}?" + _LIMITED,
     )
 )
+# `memory usage averages about 55Mi`, whatever words are between, but for those of a bound.
+_IN_USE = re.compile(
+    rb"\b(?:memory|mem|RAM)\b[^\n.;]{0,40}?\b(?:us(?:es?|ed|ing|age)|consum(?:es?|ed|ing|ption))\b"
+    rb"(?:[ :=]+(?!limit|request|maximum|allow)[a-z]{1,12}\b){0,4}[ :=~]{1,3}(" + _SIZE + rb")"
+    rb"|\b(?:us(?:es|ed|ing)|consum(?:es|ed|ing))(?: (?!limit|request)[a-z]{1,12}\b){0,3} ("
+    + _SIZE + rb")(?: of)? (?:memory|RAM)\b", re.IGNORECASE,
+)  # fmt: skip
 _ON_MEMORY = re.compile(rb"\b(?:memory|mem|RAM|limits?|rss)\b", re.IGNORECASE)
 
 
@@ -50,6 +57,12 @@ def used_of_limit(head: bytes) -> Text | None:
         if _share(*pair)
     ]
     return text("it says in a sentence that {} is used", said[-1]) if len(said) == 1 else None
+
+
+def uses_in_words(head: bytes) -> list[str]:
+    """Return the sizes that sentences say of memory in use, each once."""
+    found = (before or behind for before, behind in _IN_USE.findall(head))
+    return list(dict.fromkeys(size.decode("ascii") for size in found))
 
 
 def _pairs(head: bytes) -> Iterator[tuple[str, str]]:

@@ -632,6 +632,14 @@ def test_what_many_goroutines_show():
     ] == shown(finding)
 
 
+def test_stacks_that_nothing_counts_are_at_least_the_smallest():
+    of_many = MomentFacts("1", goroutines=goroutines(50_000, "net.(*conn).Read"))
+
+    (finding,) = goroutine_leak.find(answers(of_many))
+
+    assert "have at least 98 MiB of stacks" in finding.title
+
+
 def test_where_nothing_counts_stacks_each_is_taken_for_the_smallest():
     """
     7 × 2 KiB, without a ledger, and with one that has no part for them; 3 MiB by MemStats.

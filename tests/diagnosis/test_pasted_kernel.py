@@ -233,6 +233,28 @@ def test_readings_of_top_are_of_one_process():
     assert [10_000 * KIB, 400_000 * KIB] == [facts.rss_bytes for facts in found.moments]
 
 
+@pytest.mark.parametrize("cell", ["{}", "<b>{}</b>", "<strong>{}</strong>", "<code>{}</code>"])
+def test_a_tag_around_a_cell_of_top_changes_nothing(cell):
+    head = b"    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND\n"
+    row = f" 77 app 20 0 {cell.format('21.3g')} 14m 8100 S 0.7 1.3 0:01.10 shop\n".encode()
+    found = gomem.diagnose(loaded(head + row))
+
+    assert 14 * MIB == found.moments[0].rss_bytes
+    assert int(21.3 * 1024 * MIB) == found.moments[0].listed.mapped_bytes
+
+
+def test_a_cut_table_of_mappings_that_is_mostly_go_heap_asks_for_a_heap_profile():
+    rows = (
+        b"         Address Perm   Offset Device  Inode   Size     Rss     Pss Anonymous Mapping\n"
+        b"        00400000 r-xp 00000000  fe:01  99123   7000    6000    6000         0 shop\n"
+        b"      c000000000 rw-p 00000000  00:00      0 901120  900000  900000    900000\n"
+    )
+    step = gomem.diagnose(loaded(b"4711:   /usr/bin/shop\n" + rows)).verdict.next_step
+
+    assert "debug/pprof/heap" in step
+    assert "/proc/PID/smaps" in step
+
+
 def test_rss_of_status_is_finer_than_that_of_ps(tmp_path):
     found = diagnosed(tmp_path, status=KERNEL / "held.status", ps__txt=KERNEL / "ps-aux.txt")
 

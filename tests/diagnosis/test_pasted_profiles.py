@@ -266,7 +266,7 @@ def test_sites_are_shown_where_a_table_does_not_say_its_type(tmp_path):
     assert "example.com/api/words.Build" in section
 
 
-def test_a_table_that_says_what_it_counts_is_told_so_beside_one_that_does_not(tmp_path):
+def test_a_table_above_a_command_that_asks_for_the_other_type_is_in_use(tmp_path):
     session = """(pprof) top
 Showing nodes accounting for 3072kB, 100% of 3072kB total
       flat  flat%   sum%        cum   cum%
@@ -283,10 +283,11 @@ Showing nodes accounting for 40MB, 100% of 40MB total
 
     said = diagnosis.verdict.sentence
     assert [3 * MIB, 40 * MIB] == parts(said, Bytes)
-    assert "allocated since the start. Most is from main.parse" in said
-    assert "has 3 MiB. The table does not say" in said
+    assert "has 3 MiB in use. Most is from main.newNode" in said
+    assert "what is not in use of that was freed. Most is from main.parse" in said
+    assert "does not say whether" not in said
     shown = as_text(diagnosis)
-    assert "in use or allocated at capture: 3.00 MiB total" in shown
+    assert "in use or allocated at capture" not in shown
     assert "alloc_space at capture: 40.0 MiB total" in shown
 
 
@@ -430,3 +431,37 @@ def test_what_a_table_does_not_show_is_not_said_to_lack_a_stack(tmp_path):
 
     assert "not in the pasted text" in shown
     assert "without a stack" not in shown
+
+
+@pytest.mark.parametrize(
+    ("parks", "waits", "step"),
+    [
+        ("sync.runtime_SemacquireMutex", "for a lock", "goroutine?debug=2"),
+        ("internal/sync.(*Mutex).lockSlow", "for a lock", "goroutine?debug=2"),
+        ("runtime.chansend", "to send to a channel", "pprof/goroutine >"),
+        ("internal/poll.runtime_pollWait", "for the network or a file", "pprof/goroutine >"),
+    ],
+)
+@pytest.mark.parametrize("own", ["main.(*Store).Get", "net/http.(*conn).serve"])
+def test_a_table_of_goroutines_says_what_most_wait_for(tmp_path, parks, waits, step, own):
+    table = (
+        f"{SHOWN.format('800')}{LEGEND}       800   100%   100%        800   100%  runtime.gopark\n"
+        f"         0     0%   100%        720 90.00%  {parks}\n"
+        f"         0     0%   100%        700 87.50%  {own}\n"
+    )
+    verdict = diagnosed(tmp_path, table=table).verdict
+
+    assert f" wait {waits} ({parks})." in verdict.sentence
+    assert step in verdict.next_step
+
+
+def test_no_wait_of_a_few_goroutines_is_said_of_most(tmp_path):
+    table = (
+        f"{SHOWN.format('800')}{LEGEND}       800   100%   100%        800   100%  runtime.gopark\n"
+        "         0     0%   100%        300 37.50%  sync.runtime_SemacquireMutex\n"
+        "         0     0%   100%        500 62.50%  main.(*Store).Get\n"
+    )
+    verdict = diagnosed(tmp_path, table=table).verdict
+
+    assert " wait " not in verdict.sentence
+    assert "debug=2" not in verdict.next_step

@@ -2,6 +2,8 @@
 
 import pytest
 
+import gomem
+from gomem.errors import CaptureError
 from gomem.inputs.looks_like import looks_like
 
 OOMD = (
@@ -33,3 +35,115 @@ def test_a_kill_is_said_in_any_case(word):
 @pytest.mark.parametrize("said", ["It is not oomkilled: 68Mi.\n", "oomkilled: false, 68Mi\n"])
 def test_a_kill_that_is_denied_is_none(said):
     assert "killed for want" not in looks_like(said.encode(), "a.md").what
+
+
+LIMITED = "resources:\n  limits:\n    cpu: 200m\n    memory: 40Mi\n"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("The memory usage averages on 64Mi here.", "64Mi is used, more than the limit"),
+        ("Memory used: 10Mi", "10Mi is used, 25"),
+        ("It uses about 64Mi of memory.", "64Mi is used, more than the limit"),
+        ("Memory usage is 64Mi, and was: memory usage 12Mi.", ""),
+        ("Memory usage is below the limit of 40Mi.", ""),
+    ],
+)
+@pytest.mark.parametrize("fence", ["", "```\n"])
+def test_a_limit_is_compared_with_the_use_that_a_sentence_says(tmp_path, sentence, said, fence):
+    (tmp_path / "a.md").write_text(f"We see this:\n\n{fence}{LIMITED}{fence}\n{sentence}\n")
+
+    with pytest.raises(CaptureError) as refused:
+        gomem.diagnose(tmp_path / "a.md")
+
+    words = f"{refused.value}"
+    assert "a limit of 40Mi" in words
+    assert said in words
+    assert bool(said) == ("a sentence says" in words)
+    assert "does not say what the container used" not in words
+
+
+PODS = (
+    "NAME                   READY   STATUS             RESTARTS        AGE\n"
+    "api-5d9c7f8b6d-x2x7p   0/1     CrashLoopBackOff   7 (2m10s ago)   19h\n"
+    "api-5d9c7f8b6d-r81nb   1/1     Running            0               19h\n"
+    "job-6f7d4b8c9d-aa1zz   1/1     Running            2               5d\n"
+)
+TOP = (
+    "NAME                   CPU(cores)   MEMORY(bytes)\n"
+    "api-5d9c7f8b6d-x2x7p   81m          334Mi\napi-5d9c7f8b6d-r81nb   79m          173Mi\n"
+)
+
+
+@pytest.mark.parametrize("before", ["", "$ kubectl get pods\n", "kubectl -n shop get po\n"])
+@pytest.mark.parametrize("quote", ["", "> ", "    "])
+def test_a_list_of_pods_says_which_restarted(before, quote):
+    text = "".join(quote + line for line in (before + PODS).splitlines(keepends=True))
+
+    what = looks_like(text.encode(), "a.md").what
+
+    assert "2 of 3 pods restarted" in what
+    assert "api-5d9c7f8b6d-x2x7p 7 times, now CrashLoopBackOff" in what
+
+
+def test_pods_that_never_restarted_say_nothing():
+    assert "restarted" not in looks_like("\n".join(PODS.split("\n")[:1:2]).encode(), "a.md").what
+
+
+@pytest.mark.parametrize("between", ["\n", "\nkubectl get pods\n", "```\n\n```\n"])
+def test_a_list_of_pods_below_their_use_is_named_beside_it(tmp_path, between):
+    fence = "```\n" if "`" in between else ""
+    (tmp_path / "a.md").write_text(f"{fence}{TOP}{between}{PODS}{fence}")
+
+    found = gomem.diagnose(tmp_path / "a.md")
+
+    assert "334 MiB" in found.verdict.sentence
+    (path,) = found.capture.unread_evidence
+    assert "2 of 3 pods restarted" in found.capture.looks[path]
+
+
+QUERY = 'Query: max(container_memory_usage_bytes{{name=~"a.*"}} {}) by (name)\n'
+ROWS = 'Element          Value\n{name="api"}     212.5\n{name="admin"}   18.25\n'
+
+
+@pytest.mark.parametrize(
+    ("divided", "said"),
+    [
+        ("/ 1024 / 1024", "212 MiB"),
+        ("/1048576", "212 MiB"),
+        ("/ (1024 * 1024)", "212 MiB"),
+        ("/ 1024", "212 KiB"),
+        ("/ 1000", "212.5"),
+    ],
+)
+def test_a_table_of_a_query_is_named_with_its_largest_row(divided, said):
+    seen = looks_like((QUERY.format(divided) + ROWS).encode(), "a.md")
+
+    assert seen.is_evidence
+    assert "container_memory_usage_bytes, 2 rows" in seen.what
+    assert said in seen.what
+
+
+DESCRIBED = (
+    "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n"
+    "      Started:      Tue, 04 Mar 2025 10:12:{}\n"
+    "      Finished:     Tue, 04 Mar 2025 10:12:{}\n    Restart Count:  3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("begun", "ended", "said"),
+    [
+        ("05 +0100", "46 +0100", "41 s after its start"),
+        ("05 +0100", "01 +0100", ""),
+        ("05 +0100", "66 +0100", ""),
+    ],
+)
+def test_a_kill_says_how_long_the_container_ran(begun, ended, said):
+    what = f"{looks_like(DESCRIBED.format(begun, ended).encode(), 'a.md').what}"
+    what = what.replace("\u202f", " ").replace("\xa0", " ")
+
+    assert "(restarts: 3)" in what
+    assert bool(said) == ("after its start" in what)
+    assert said in what

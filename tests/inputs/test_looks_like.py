@@ -132,7 +132,7 @@ CASES = [
     ),
     (
         b"runtime: out of memory: cannot allocate 4194304-byte block (8388608 in use)\n",
-        "asking for one object of 4 MiB with 8 MiB in use",
+        "asking for 4 MiB, the least that the heap grows by, with 8 MiB in use",
         "gomem capture PID",
     ),
     (b"", "an empty file", "again"),

@@ -137,3 +137,26 @@ def test_what_is_in_no_list_is_unknown_if_a_list_is_missing():
         b" slab_reclaimable:5 slab_unreclaimable:5\n free:10 free_pcp:0\n99999 pages RAM\n"
     )
     assert "in none of its lists" not in f"{of_the_kernel(head, '').what}"
+
+
+END = """{0}Node 0 DMA: 1*4kB (U) 0*8kB 3*4096kB (M) = 12292kB
+{0}Node 0 Normal: 200*4kB (UME) 100*8kB (UE) 0*4096kB = 1600kB
+{0}Node 0 hugepages_total=0 hugepages_free=0 hugepages_surp=0 hugepages_size=2048kB
+{0}52000 total pagecache pages
+{0}50720 pages in swap cache
+{0}Free swap  = 0kB
+"""
+
+
+@pytest.mark.parametrize("prefix", ["", "[ 7211.100213] ", "Mar 3 09:11:02 host kernel: [ 72.12] "])
+@pytest.mark.parametrize("quote", ["", "> "])
+def test_the_end_of_a_report_is_named_with_the_swap(prefix, quote):
+    what, way_out = said_of(END.format(quote + prefix))
+
+    assert "14 MiB free in the zones that it shows; 5 MiB page cache" in what
+    assert "no swap free" in what
+    assert "killed process" in way_out
+
+
+def test_swap_without_a_report_is_no_end_of_one():
+    assert of_the_kernel(b"Free swap  = 0kB\n", "") is None

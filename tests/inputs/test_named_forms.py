@@ -68,6 +68,23 @@ def test_a_table_of_a_narrow_busybox_says_address_space():
     assert "gomem capture 1182 -o DIR" in way_out
 
 
+BUSYBOX_PS = "PID   USER     VSZ   STAT COMMAND\n    1 {}      912m S    /opt/shop\n"
+BUSYBOX_TOP = (
+    "{}  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND\n"
+    "    1     0 {}     S     912m  11%   0   1% /opt/shop\n"
+    "   44     0 {}     R     1600   0%   0   0% top\n"
+)
+
+
+@pytest.mark.parametrize("user", ["root", "1001", "65532", "nonroot"])
+@pytest.mark.parametrize("above", ["", "Mem: 996M used, 120M free\n", "In the container:\n\n"])
+def test_a_user_without_a_name_changes_no_table_of_busybox(user, above):
+    tables = (BUSYBOX_TOP.format(above, user, user), above + BUSYBOX_PS.format(user))
+    for what, way_out, _ in map(named, (table.encode() for table in tables)):
+        assert "VSZ alone, which is address space and no RSS (/opt/shop has 912m)" in what
+        assert "gomem capture 1 -o DIR" in way_out
+
+
 def test_maps_in_another_layout_are_address_space_with_the_go_heaps_part():
     head = r"^([0-9a-f]+)-([0-9a-f]+) ([-r][-w][-x][ps]) .*$"
     heads = re.findall(head, MAPPINGS.read_text(), re.MULTILINE)
@@ -353,3 +370,52 @@ def test_a_footprint_of_macos_in_a_list(said):
     assert "(76MB resident, 3.4GB compressed or swapped out)" in seen.what
     assert "FreeOSMemory" in str(seen.way_out)
     assert "gomem capture" not in str(seen.way_out)
+
+
+ENDED = (
+    "Mar 11 09:20:01 shop systemd[{pid}]: api.service: Consumed 3min 1.2s CPU time{wall}, "
+    "{peak} memory peak{swap}."
+)
+
+
+@pytest.mark.parametrize("around", ["{}", "> {}", "**{}**", "    {}", "```\n{}\n```"])
+@pytest.mark.parametrize("wall", ["", " over 2h 4min 7.1s wall clock time"])
+@pytest.mark.parametrize("swap", ["", ", 0B memory swap peak", ", 310.5M memory swap peak"])
+def test_what_systemd_logs_of_a_unit_that_ended_is_named(around, wall, swap):
+    line = ENDED.format(pid=1, wall=wall, peak="1.7G", swap=swap)
+
+    seen = looks_like(around.format(line).encode(), "")
+
+    assert seen.is_evidence
+    assert "api.service had a memory peak of 1.7G" in seen.what
+    assert ("310.5M" in swap) == ("a swap peak of 310.5M" in seen.what)
+    assert bool(wall) == ("in 2h 4min 7.1s" in seen.what)
+    assert "page cache" in seen.way_out
+
+
+def test_several_runs_of_a_unit_have_their_peaks_in_order():
+    lines = (ENDED.format(pid=1, wall="", peak=peak, swap="") for peak in ("410M", "1.2G"))
+
+    assert "a memory peak of 410M, then 1.2G" in looks_like("\n".join(lines).encode(), "").what
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("MemoryMax=2G", "the peak is 85"),
+        ("MemoryMax=1536M", "the peak is more than MemoryMax=1536M"),
+        ("MemoryHigh=1536M", "the peak is more than MemoryHigh=1536M"),
+        ("MemoryMax=infinity", ""),
+    ],
+)
+def test_the_peak_of_a_unit_is_compared_with_the_limit_that_the_text_sets(tmp_path, limit, said):
+    line = ENDED.format(pid=1, wall="", peak="1.7G", swap="")
+    path = tmp_path / "ticket.md"
+    path.write_text(f"It ended with\n\n```\n{line}\n```\n\nand the unit has `{limit}` in it.\n")
+
+    with pytest.raises(CaptureError) as refused:
+        gomem.diagnose(path)
+
+    assert "a memory peak of 1.7G" in f"{refused.value}"
+    assert said in f"{refused.value}"
+    assert bool(said) == ("the peak is" in f"{refused.value}")

@@ -51,6 +51,7 @@ _COUNTERS = (
 )
 LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has it separately
 # Of cgroup v2, and of v1, where memory.stat has the lowest limit above the cgroup, too.
+PEAKS = ("memory.peak", "memory.max_usage_in_bytes")
 HARD_LIMITS = ("memory.max", "hierarchical_memory_limit", "memory.limit_in_bytes")
 HIGH_LIMITS = ("memory.high", "memory.soft_limit_in_bytes")
 FULL = 0.01  # of the limit: no more is left in a cgroup at its limit
@@ -123,7 +124,7 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
     current = first_known(values, *USED)
     if current is None:
         return None
-    limit = _limit(values, *HARD_LIMITS)
+    limit = hard_limit(values)
     # Older kernels do not count shmem: there, all of the cache is taken as reclaimable.
     anonymous = first_known(values, *ANON)
     has_both = anonymous is not None and first_known(values, *FILE) is not None
@@ -139,7 +140,7 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
         high_bytes=_limit(values, *HIGH_LIMITS),
         current_bytes=current,
         current_name=next(name for name in USED if values.get(name) is not None),
-        peak_bytes=first_known(values, "memory.peak", "memory.max_usage_in_bytes"),
+        peak_bytes=first_known(values, *PEAKS),
         working_set_bytes=None if inactive is None else max(0, current - inactive),
         unreclaimable_bytes=int(held["bytes"].sum()),
         unknown_bytes=max(0, int(held.loc[is_unknown, "bytes"].sum())),
@@ -196,6 +197,11 @@ def first_known(values: Mapping[str, int | None], *names: str) -> int | None:
     """Return the number of the first of several names that has one; None if none has."""
     known = (values.get(name) for name in names)
     return next((int(value) for value in known if value is not None), None)
+
+
+def hard_limit(values: Mapping[str, int | None]) -> int | None:
+    """Return the limit of a cgroup at which the kernel kills; None if there is none, or unknown."""
+    return _limit(values, *HARD_LIMITS)
 
 
 def _limit(values: Mapping[str, int | None], *names: str) -> int | None:

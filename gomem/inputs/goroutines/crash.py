@@ -4,7 +4,10 @@ Printed by    the runtime's throw and fatal: `fatal error: runtime: out of memor
               `runtime stack:` with the frames that requested memory.
 Quirks        Up to Go 1.15 large objects come from runtime.largeAlloc(size, …), later from
               runtime.(*mcache).allocLarge(mcache, size, …). Both print the size in hexadecimal.
-              `cannot allocate N-byte block (M in use)` has both sizes in words.
+              `cannot allocate N-byte block (M in use)` has both sizes in words. N is what the heap
+              was to grow by (mheap.grow), rounded up to `LEAST_GROWTH`, for any object below it.
+              `memory allocated by OS (P) not in usable range [A,B)`, up to Go 1.10, is printed only
+              where the addresses reserved for a 32-bit heap are used up (mheap.sysAlloc).
               Without 32-bit addresses left it is `cannot map pages in arena address space`.
               `runtime: goroutine stack exceeds 1000000000-byte limit` comes before `fatal error:
               stack overflow`. A stack doubles, so it is at most half of the limit by then.
@@ -26,6 +29,7 @@ from gomem.inputs.goroutines.faults import fault_of, place_words
 from gomem.inputs.goroutines.pages_asked import asked_by_frames
 from gomem.inputs.pprof.calls.names import of_the_runtime
 from gomem.text import Bytes, Count, Text, text
+from gomem.units import KIB, MIB
 
 OUT_OF_MEMORY, DEADLOCK, STACK_OVERFLOW = "out of memory", "deadlock", "stack overflow"
 NO_THREAD = "no thread"
@@ -87,6 +91,14 @@ _BUILDING = re.compile(
 # On Windows the runtime commits memory when it hands it out: the purpose of that memory.
 _COMMITTED = re.compile(rb"runtime\.sysUsedOS\((?:0x)?[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})\)")
 _COMMIT_LIMIT = re.compile(rb"VirtualAlloc of \d{1,18} bytes failed with errno ?= ?1455\b")
+# What the heap grows by at least: 16 pages up to Go 1.10, of 4 KiB up to 1.2 and 8 KiB later; the
+# pages of one span in 1.11 to 1.13; a chunk of 512 pages since 1.14 (pallocChunkPages).
+LEAST_GROWTH, CHUNK = 128 * KIB, 4 * MIB
+# Up to Go 1.10, with 32-bit addresses alone.
+_OUT_OF_RANGE = re.compile(
+    rb"memory allocated by OS \((0x[0-9a-f]{1,16}|\d{1,20})\) not in usable range "
+    rb"\[0x[0-9a-f]{1,8},0x[0-9a-f]{1,8}\)"
+)
 ADDRESS_SPACE = 4 << 30  # of 32 bits; the kernel can keep a quarter of it
 _ARCHITECTURE_32 = re.compile(
     rb"\b(?:linux|windows|freebsd|android)[-/_ ](?:386|arm(?:v[5-7]\w{0,3})?|mips(?:le)?)\b(?!\w)"
@@ -168,7 +180,8 @@ def _out_of_memory(text: bytes, found: re.Match[bytes]) -> Crash:
         is_at_commit_limit=_COMMIT_LIMIT.search(text) is not None,
         is_at_start=_SET_UP.search(above) is not None,
     )
-    if b"arena address space" in found[0] and _is_of_32_bits(text):
+    is_full = b"arena address space" in found[0] and _is_of_32_bits(text)
+    if is_full or _has_no_address_left(text):
         crash = replace(crash, is_32_bit=True, is_out_of_addresses=True)
     building = _BUILDING.search(text, 0, found.end())
     if building is not None:
@@ -198,7 +211,28 @@ def _of_memory(text: bytes) -> Crash:
     crash = replace(crash, asked_bytes=size, is_one_object=True, callers=_callers(text))
     if not in_use:
         return crash
-    return replace(crash, in_use_bytes=int(in_use), is_32_bit=_is_of_32_bits(text))
+    crash = replace(crash, in_use_bytes=int(in_use), is_32_bit=_is_of_32_bits(text))
+    return crash if size > LEAST_GROWTH and size != CHUNK else _of_least_growth(crash, text)
+
+
+def _of_least_growth(crash: Crash, text: bytes) -> Crash:
+    """Return a crash as the heap was to grow by the least it can: frames can have the object."""
+    in_frames = next((found for found in map(_hexadecimal, _ASKED.finditer(text)) if found), 0)
+    if in_frames > LEAST_GROWTH:
+        return replace(crash, asked_bytes=in_frames)
+    return replace(crash, is_one_object=False, is_small=True, callers=())
+
+
+def _hexadecimal(asked: re.Match[bytes]) -> int:
+    """Return the size that a frame has of an object; 0 if it is no frame."""
+    size = asked[4] or asked[5]
+    return int(size, 16) if size else 0
+
+
+def _has_no_address_left(text: bytes) -> bool:
+    """Whether the kernel gave the runtime an address that a 32-bit heap cannot use."""
+    address = _OUT_OF_RANGE.search(text)
+    return address is not None and int(address[1], 0) < ADDRESS_SPACE
 
 
 def _is_of_32_bits(text: bytes) -> bool | None:
@@ -244,6 +278,8 @@ def _size_words(crash: Crash) -> Text:
     if crash.asked_bytes is None:
         return Text("room for small objects")
     words = "only {}" if crash.is_small else "{}"
+    if crash.is_small and crash.in_use_bytes is not None:
+        words = "{}, the least that the heap grows by,"
     return text("one object of {}" if crash.is_one_object else words, Bytes(crash.asked_bytes))
 
 
@@ -287,6 +323,8 @@ def _address_space_words(crash: Crash) -> Text:
     """Say that the addresses of a 32-bit program are used up; empty if they cannot be."""
     if not crash.fills_32_bits:
         return Text()
+    if crash.is_32_bit and crash.is_out_of_addresses:
+        return Text("it is a 32-bit program, which has no addresses left for its heap")
     if crash.is_32_bit:
         return Text("it is a 32-bit program, whose address space of at most 4 GiB is full")
     return Text("if it is a 32-bit program, its address space of at most 4 GiB is full")

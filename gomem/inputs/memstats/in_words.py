@@ -90,6 +90,7 @@ _STAMP = re.compile(
 )
 # `go.memstats.sys 71303168`, as in a column, also behind a prefix; Graphite adds the time.
 _COLUMN = re.compile(rb"(?:.*(?:[|>\]:]|std(?:out|err) F) +)?\s*[\w.]+\s+\d+(?:\s+1\d{9})?\s*")
+_DURATION = re.compile(rb"[ \t]*(?:[mn\xc2\xb5\xceu]{1,2}s|secs?|seconds?|s|mins?)\b")
 _OTHER_WORDS = re.compile(rb"[^\s,;|{}()\[\]\"'#>*]")
 
 
@@ -233,6 +234,8 @@ def _matched(text: bytes) -> Iterator[Field]:
         is_common = name in ANYBODYS and match["name"].islower() and not match["sign"].strip()
         if is_common and not _is_alone(text, match):
             continue  # `sys 0.3`, which many programs print
+        if name in COUNTS and _DURATION.match(text, match.end()):
+            continue  # `PauseTotalNs: 106 ms`
         if match.end() == len(text) and _may_be_cut(text, match.start()):
             continue
         number = re.sub(rb"[,_']", b"", match["number"])

@@ -9,6 +9,8 @@ Rewritten    A table whose columns are fields, see `columns`.
              `5 MB  5120 KB  5242880 B`, the same number in three units: the exact one stays.
              `Alloc: (uint64) 50417768`, with the types that spew prints.
 Removed      HTML tags, and lists whose entries have names of fields.
+             A gloss, `HeapSys (memory reserved): 128 MB`, unless it names a unit, or says that the
+             number is not the field's own: `HeapAlloc (peak): 5 MB`.
 Line numbers do not change.
 """
 
@@ -17,7 +19,7 @@ from __future__ import annotations
 import re
 
 from gomem.inputs.memstats.columns import with_columns_in_words
-from gomem.inputs.memstats.field_names import squeezed
+from gomem.inputs.memstats.field_names import NAMES, squeezed
 from gomem.inputs.memstats.rows import with_rows_in_words
 from gomem.inputs.memstats.telemetry import with_plain_names
 from gomem.inputs.unwrap import plain_characters
@@ -42,6 +44,16 @@ _TWICE = re.compile(
     rb"[ \t(=/|~,]{1,8}(?P<exact>\d+) ?(?:B|bytes)\b"
 )
 _TYPED = re.compile(rb"(?<=: )\((?:u?int(?:32|64)|float64)\) (?=[0-9])")
+_GLOSS = re.compile(
+    rb"(?<![\w-])(?P<name>" + NAMES.encode() + rb")(?P<quote>[\"'`*]{0,3})[ \t]*"
+    rb"\((?P<gloss>[a-z][\w /,;.+'~&-]{2,80})\)(?=[\"'`*]{0,3}[ \t]*(?:=>|->|[=:|]))",
+    re.IGNORECASE,
+)  # fmt: skip
+_OTHER_NUMBER = re.compile(
+    rb"\b(?:max(?:imum)?|peak|min(?:imum)?|avg|average|mean|median|p\d\d?|delta|diff\w*|change\w*"
+    rb"|grow\w*|per|rate|before|after|start\w*|end|first|last|previous|next|old|new|limit|goal|target"
+    rb"|bytes?|[kmgt]i?b|[kmgt]|pages|percent)\b|\d", re.IGNORECASE,
+)  # fmt: skip
 _STRUCT = re.compile(rb"\bMemStats\.(?=[A-Z])", re.IGNORECASE)
 
 
@@ -55,8 +67,14 @@ def plain_words(data: bytes) -> bytes:
     plain = _LOGGED.sub(rb"HeapAlloc=\1", plain)
     plain = with_plain_names(plain)
     plain = _TYPED.sub(b"", _TWICE.sub(_exact, plain))
+    plain = _GLOSS.sub(_without_gloss, plain)
     plain = _with_long_names(_STRUCT.sub(b"", plain))
     return _RINGS.sub(lambda found: b"\n" * found[0].count(b"\n"), plain)
+
+
+def _without_gloss(found: re.Match[bytes]) -> bytes:
+    """Return a name without its gloss, unless that says what else its number is."""
+    return found[0] if _OTHER_NUMBER.search(found["gloss"]) else found["name"] + found["quote"]
 
 
 def _exact(found: re.Match[bytes]) -> bytes:

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.heap_text import Frame
 
 _HEADER = re.compile(rb"\s*(goroutine|goroutineleak|threadcreate) profile: total (\d{1,18})[^\n]*")
+# Without its total, as people shorten it; the record below says that it is one.
+_SHORT_HEADER = re.compile(
+    rb"\s*(goroutine|goroutineleak|threadcreate) profile:?[ \t]*\r?\n"
+    rb"(?=\s*\d{1,18} @(?: +0x[0-9a-f]))"
+)
 _RECORD = re.compile(rb"(\d{1,18}) @((?: +0x[0-9a-f]{1,16})*)\s*")
 _LABELS = re.compile(rb"(?:# )?labels: (\{.*\})\s*")
 _HEADLESS = re.compile(
@@ -39,7 +44,10 @@ _HEADLESS = re.compile(
     rb"\s*#?[\t ]*0x[0-9a-f]{1,16}[\t ]+\S.*\+0x[0-9a-f]+[\t ]+.*:\d+"
 )
 _FRAME_BEGUN = re.compile(rb"(?:#[\t ]+)?0x[0-9a-f]{1,16}[\t ]+\S")
+# An address whose first 0 was lost or mistyped, `# 1xc14029`.
+_MANGLED = re.compile(rb"\A(?P<before>(?:#[\t ]*)?)[1-9oO]?x(?=[0-9a-f]{4,16}[\t ]+\S)")
 _BEGINS = re.compile(rb"\s*(?:#|0x[0-9a-f]+\s|\d+ @|labels:)")
+NO_TOTAL = "its first line does not say of how many; there may be more than its records count"
 NO_HEAD = (
     "begins without the line that says which profile it is, and of how many: read as a profile of "
     "goroutines, of which there may be more"
@@ -83,7 +91,7 @@ def _goes_on(line: bytes, behind: bytes) -> bool:
 
 def looks_like_count_text(data: bytes) -> bool:
     """Whether a text begins with the header of a count profile, or with a record and its frames."""
-    return _HEADER.match(data) is not None or _HEADLESS.match(data) is not None
+    return any(form.match(data) for form in (_HEADER, _HEADLESS, _SHORT_HEADER))
 
 
 def parse_count_text(data: bytes, *, source: str) -> tuple[CountText, list[Damage]]:
@@ -102,7 +110,7 @@ class _CountReader(TextReader):
     labels: list[tuple[int, str, str]] = field(default_factory=list)
 
     def read(self) -> CountText:
-        header = _HEADER.match(self.data)
+        header = _HEADER.match(self.data) or _SHORT_HEADER.match(self.data)
         if header is None and _HEADLESS.match(self.data) is None:
             raise FormatError(self.source, "byte 0", "not a profile of counts in text")
         begin = 0 if header is None else header.end()
@@ -114,11 +122,15 @@ class _CountReader(TextReader):
         if header is None:
             self.damage.append(Damage(self.source, f"line {first}", NO_HEAD))
             return CountText(self._columns("goroutine"), None)
+        name = header[1].decode()
+        if header.re is _SHORT_HEADER:
+            self.damage.append(Damage(self.source, f"line {first - 1}", NO_TOTAL))
+            return CountText(self._columns(name), None)
         total, found = int(header[2]), sum(count for count, *_ in self.values)
         if found != total:
             what = f"an excerpt: its records count {found}, and its header says {total}"
             self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
-        return CountText(self._columns(header[1].decode()), total)
+        return CountText(self._columns(name), total)
 
     def _take(self, line: bytes, number: int) -> None:
         """Parse a line: a record, or a line of the current record."""
@@ -138,7 +150,8 @@ class _CountReader(TextReader):
     @staticmethod
     def frame(line: bytes) -> tuple[int, Frame | None] | None:
         """Parse a frame's address and place, with or without the leading `#`."""
-        return frame_of(b"# " + line if line.startswith(b"0x") else line)
+        plain = _MANGLED.sub(rb"\g<before>0x", line)
+        return frame_of(b"# " + plain if plain.startswith(b"0x") else plain)
 
     def _columns(self, name: str) -> PprofColumns:
         value = np.array(self.values, np.int64).reshape(-1, 1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gomem.inputs.processes.consumed import peaks_of_units
 from gomem.inputs.resemblance import Resemblance, quoted
 from gomem.inputs.text_lines import decoded
 from gomem.text import Program, Quoted, Text, joined, text
@@ -31,10 +32,6 @@ _OOMD = re.compile(
 _UNIT = re.compile(
     rb"\b(?P<unit>[\w.@\\-]{1,200}\.(?:service|scope|slice)): (?:Failed with result 'oom-kill'"
     rb"|A process of this unit has been killed by the OOM killer)"
-)
-_PEAK = re.compile(
-    rb"\b(?P<unit>[\w.@\\-]{1,200}\.(?:service|scope|slice)): Consumed [^\n]{1,80}?,? "
-    rb"(?P<peak>\d[\d.]{0,8}[BKMGT]?) memory peak"
 )
 _ASK = (
     "journalctl -k -g 'killed process|oom-kill' has RSS at the kill, if the kernel did it; "
@@ -57,7 +54,7 @@ def _said(head: bytes) -> Iterator[Text]:
         yield text("earlyoom ended {} (PID {}) at {} RSS", Program(name), pid, Quoted(size))
     for kill in dict.fromkeys(_OOMD.findall(head)):
         yield text("systemd-oomd ended {}: {}", *map(quoted, kill))
-    peaks = dict(_PEAK.findall(head))
+    peaks = {unit: runs[-1]["peak"] for unit, runs in peaks_of_units(head).items()}
     for unit in dict.fromkeys(_UNIT.findall(head)):
         words = "the OOM killer ended {}{}"
         peak = text(", whose cgroup had {} at most", quoted(peaks.get(unit, b"")))

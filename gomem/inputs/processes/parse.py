@@ -26,7 +26,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.markdown import FENCE
+from gomem.inputs.markdown import FENCE, without_tags
 from gomem.inputs.processes.bare_pairs import looks_like_pairs, parse_pairs
 from gomem.inputs.processes.beside import Beside, is_beside, is_prose
 from gomem.inputs.processes.dates import time_of, time_of_day
@@ -155,8 +155,8 @@ def lines_of_processes(data: bytes) -> set[int]:
 
 
 def _bare(line: bytes) -> bytes:
-    """Remove a comment mark, a shell prompt or a date before output."""
-    line = DATE.sub(b"", line.strip(), count=1)
+    """Remove tags around words, and a comment mark, a shell prompt or a date before output."""
+    line = DATE.sub(b"", without_tags(line).strip(), count=1)
     return line[2:].lstrip() if line.startswith((b"# ", b"$ ")) else line
 
 

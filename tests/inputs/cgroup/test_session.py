@@ -155,3 +155,36 @@ def test_what_is_missing_is_asked_for_by_the_names_of_the_same_version(use, stat
 
     assert f"cat {stat}" in found.verdict.next_step
     assert f"Its limit is unknown: {limit} has it." in str(limits_section(found))
+
+
+@pytest.mark.parametrize(
+    ("peak", "limit"),
+    [
+        ("memory/kubepods/pod7/memory.max_usage_in_bytes", "memory/memory.limit_in_bytes"),
+        ("memory.peak", "memory.max"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("most", "said"), [(52_518_912, "more than its limit"), (41_943_040, "80")]
+)
+@pytest.mark.parametrize("quote", ["", "> "])
+def test_a_peak_and_a_limit_are_said_where_no_file_has_the_use(
+    tmp_path, peak, limit, most, said, quote
+):
+    lines = (f"$ cat {FOLDER}/{peak}", str(most), f"$ cat {FOLDER}/{limit}", "52428800")
+    (tmp_path / "a.md").write_text("".join(f"{quote}{line}\n" for line in lines))
+
+    sentence = gomem.diagnose(tmp_path / "a.md").verdict.sentence
+
+    assert [most, 52_428_800] == [size.value for size in Text(sentence).of(Bytes)]
+    assert said in sentence
+    assert "No file says how much memory is in use" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"), [("52428800", "limit is 50 MiB"), ("max", "No file says")]
+)
+def test_a_limit_alone_is_said_and_none_is_none(tmp_path, limit, said):
+    (tmp_path / "a.md").write_text(f"$ cat {FOLDER}/memory.max\n{limit}\n")
+
+    assert said in gomem.diagnose(tmp_path / "a.md").verdict.sentence

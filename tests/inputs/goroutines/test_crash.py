@@ -53,7 +53,7 @@ LARGE = Crash(OUT_OF_MEMORY, 48 * MIB, is_one_object=True, heap_bytes=576 * MIB)
         pytest.param(HEAD, Crash(OUT_OF_MEMORY), id="its first line alone"),
         pytest.param(
             "runtime: out of memory: cannot allocate 4194304-byte block (66912256 in use)\n",
-            Crash(OUT_OF_MEMORY, 4194304, 66912256, is_one_object=True),
+            Crash(OUT_OF_MEMORY, 4194304, 66912256, is_small=True),
             id="in words",
         ),
         pytest.param(
@@ -251,6 +251,46 @@ def test_a_crash_near_4_gib_of_a_32_bit_program_has_a_full_address_space(
     assert fills == ("build it for 64 bits" in said)
     assert (fills and is_32_bit is None) == ("if it is a 32-bit program" in said)
     assert fills != ("find where the length" in said)
+
+
+@pytest.mark.parametrize("size", [8192, 65536, 131072, 4 * MIB])
+@pytest.mark.parametrize("before", ["", "> ", "$ ", "    "])
+def test_the_least_that_the_heap_grows_by_is_no_objects_length(size, before):
+    """
+    Each release rounds what the heap grows by up to its own number of pages (mheap.grow).
+    """
+    line = f"{before}runtime: out of memory: cannot allocate {size}-byte block (901775360 in use)\n"
+
+    seen = looks_like(f"{line}{before}fatal error: out of memory\n".encode(), "")
+
+    assert "one object" not in seen.what
+    assert "the least that the heap grows by" in seen.what
+    assert "length" not in f"{seen.way_out}"
+
+
+def test_an_object_in_the_frames_counts_rather_than_the_growth_of_the_heap():
+    line = f"runtime: out of memory: cannot allocate {4 * MIB}-byte block (901775360 in use)\n"
+
+    crash = crash_of((line + HEAD + STACK).encode())
+
+    assert (48 * MIB, True) == (crash.asked_bytes, crash.is_one_object)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_32_bit"),
+    [("0x6b2f0000", True), ("2083520512", True), ("0x7f21a03c4000", False)],
+)
+def test_an_address_that_a_32_bit_heap_cannot_use_shows_a_full_address_space(address, is_32_bit):
+    text = (
+        f"runtime: memory allocated by OS ({address}) not in usable range [0x95810000,0x15810000)\n"
+        "runtime: out of memory: cannot allocate 262144-byte block (603979776 in use)\n"
+        "fatal error: out of memory\n"
+    )
+    seen = looks_like(text.encode(), "")
+
+    assert is_32_bit == crash_of(text.encode()).is_out_of_addresses
+    assert is_32_bit == ("no addresses left for its heap" in seen.what)
+    assert is_32_bit == ("build it for 64 bits" in f"{seen.way_out}")
 
 
 NO_THREAD = (

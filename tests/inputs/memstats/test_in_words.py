@@ -485,3 +485,37 @@ def test_goroutines_are_counted_in_two_words(tmp_path, name):
     diagnosis = diagnose(tmp_path / "out.txt")
 
     assert [3, 4, 12] == [count.goroutines for count in diagnosis.facts.goroutine_counts]
+
+
+GLOSSED = (
+    ("HeapSys", "reserved from the OS", "96 MB"),
+    ("HeapAlloc", "live + garbage", "33 MB"),
+    ("HeapIdle", "spans in no use", "60 MB"),
+)
+
+
+@pytest.mark.parametrize("mark", ["{}", "**{}**", "`{}`", "- {}", "> {}"])
+@pytest.mark.parametrize("sign", [": ", " = ", ":"])
+def test_a_gloss_behind_a_name_is_passed_over(mark, sign):
+    text = "".join(f"{mark.format(name)} ({gloss}){sign}{size}\n" for name, gloss, size in GLOSSED)
+
+    dumps, damage = parse_in_words(text.encode(), source="a")
+
+    assert [] == damage
+    sizes = {"HeapSys": 96, "HeapAlloc": 33, "Alloc": 33, "HeapIdle": 60}
+    assert {name: size * MIB for name, size in sizes.items()} == dumps[0].values
+
+
+@pytest.mark.parametrize("gloss", ["peak", "average", "change in 1 h", "p99", "limit"])
+def test_a_gloss_that_makes_it_another_number_is_kept(gloss):
+    text = "".join(f"{name} ({gloss}): {size}\n" for name, _, size in GLOSSED)
+
+    assert not looks_like_in_words(text.encode())
+
+
+def test_a_time_with_its_unit_is_no_number_of_nanoseconds():
+    text = "".join(f"{name}: {size}\n" for name, _, size in GLOSSED)
+
+    for unit in ("ms", "µs", " ms", " s"):
+        dumps, _ = parse_in_words(f"{text}PauseTotalNs: 106{unit}\n".encode(), source="a")
+        assert "PauseTotalNs" not in dumps[0].values

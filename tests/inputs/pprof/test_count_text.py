@@ -142,3 +142,26 @@ def test_a_record_of_few_is_joined_where_a_terminal_broke_it_between_addresses()
 
     assert [] == damage
     assert [0xF, 0x1F, 0x2F] == counted.columns.locations.address.tolist()
+
+
+RECORD = (
+    "21 @ 0x43aee5 0x40654b 0x4714aa\n# {}40654a main.(*queue).take+0xc9 /src/shop/queue.go:129\n"
+)
+
+
+@pytest.mark.parametrize("head", ["goroutine profile\n", "goroutine profile:\n"])
+@pytest.mark.parametrize("address", ["0x", "1x", "x"])
+def test_a_first_line_without_its_total_and_a_mistyped_address_are_read(head, address):
+    text = (head + RECORD.format(address)).encode()
+
+    counted, damage = parse_count_text(text, source="goroutine.txt")
+
+    assert looks_like_count_text(text)
+    assert counted.total is None
+    assert [[21]] == counted.columns.value.tolist()
+    assert ("main.(*queue).take", 129) in stacks_of(counted.columns)[0]
+    assert ["line 1"] == [fault.where for fault in damage]
+
+
+def test_words_that_name_a_profile_are_no_first_line():
+    assert not looks_like_count_text(b"goroutine profile\nshows nothing\n")

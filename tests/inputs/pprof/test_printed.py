@@ -390,6 +390,63 @@ def test_numbers_without_a_unit_are_counts_whatever_names_the_type():
     assert 2_194_160 == profile.total()
 
 
+@pytest.mark.parametrize(
+    ("rows", "unit", "total"),
+    [
+        (((12.5, "25.0%"), (10.0, "20.0%")), "bytes", 50 * MIB),
+        (((0.125, "25.0%"), (0.1, "20.0%")), "nanoseconds", 500_000_000),
+        (((125, "25.0%"), (100, "20.0%")), "count", 500),
+    ],
+    ids=["memory", "contention", "counts"],
+)
+@pytest.mark.parametrize("total_line", [False, True])
+def test_decimals_say_what_rows_without_a_unit_count(rows, unit, total, total_line):
+    """
+    Perl's pprof prints MB with one decimal, seconds with three, and counts with none.
+    """
+    digits = {"bytes": 1, "nanoseconds": 3, "count": 0}[unit]
+    text = "Total: {:.{}f}\n".format(4 * rows[0][0], digits) * total_line
+    for number, (flat, share) in enumerate(rows):
+        text += f"  {flat:.{digits}f} {share} {share}  {flat:.{digits}f} {share} main.f{number}\n"
+
+    profile = read_pprof(text.encode())
+
+    assert unit == profile.sample_type().unit
+    assert total == profile.total()
+
+
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [
+        ("(pprof) alloc_space\n", "inuse_space"),
+        ("(pprof) sample_index=alloc_space\n", "inuse_space"),
+        ("(pprof) inuse_space\n", "alloc_space"),
+        ("(pprof) alloc_objects\n", "space"),
+        ("$ go tool pprof -alloc_space http://a/debug/pprof/heap\n", "space"),
+    ],
+)
+def test_who_asks_for_the_other_type_in_bytes_saw_the_first_one(command, first):
+    head = "Showing nodes accounting for {0}, 100% of {0} total\n" + LEGEND
+    row = "  {0}  100%  100%  {0}  100%  main.fill\n"
+    table = head + row
+    text = f"(pprof) top\n{table.format('3MB')}{command}(pprof) top\n{table.format('90MB')}"
+
+    profile = read_pprof(text.encode())
+
+    assert 3 * MIB == profile.total(first)
+
+
+def test_a_head_that_alone_is_quoted_has_the_total():
+    """
+    Markdown needs the mark of a quote in its first line only.
+    """
+    head = "> Showing nodes accounting for 30MB, 75.00% of 40MB total\n"
+
+    profile = read_pprof(f"{head}{LEGEND}  30MB 75.00% 75.00%  30MB 75.00%  main.f\n".encode())
+
+    assert 40 * MIB == profile.total()
+
+
 def test_a_wrapped_command_that_asks_for_objects_names_the_type():
     rows = (TABLES / "top-objects.txt").read_text().partition("Showing")
     command = "bug/pprof/heapol pprof -inuse_objects ./api http://127.0.0.1/de\n"

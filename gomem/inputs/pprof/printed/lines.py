@@ -2,6 +2,8 @@
 
 Written by    google/pprof, internal/report/report.go and source.go; Perl's pprof before Go 1.4.
 Quirks        A number has two decimals, but `.00` is omitted; `0` has no unit.
+              Perl's pprof prints the unit once, in `Total: 12.5 MB`. Without that line the decimals
+              tell: one for MB, three for the seconds of a contention profile, none for counts.
               `(inline)` and `(partial-inline)` follow a name in `top` and in stacks.
 """
 
@@ -10,6 +12,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FACTORS = {
     **{unit: 1 << 10 * step for step, unit in enumerate(("B", "kB", "MB", "GB", "TB", "PB"))},
@@ -25,6 +31,8 @@ FACTORS = {
     "days": 86400 * 10**9,
 }
 IN_BYTES = frozenset({"B", "kB", "KB", "MB", "GB", "TB", "PB"})
+
+_BY_DECIMALS = {1: "MB", 3: "s"}  # of Perl's pprof, see UnparseAlt and Units there
 
 _UNIT = "|".join(sorted(FACTORS, key=len, reverse=True))
 _AMOUNT = rf"-?[0-9]+(?:\.[0-9]+)?(?:{_UNIT})?"
@@ -63,7 +71,7 @@ PLACE = re.compile(r"(\S.*?) ([A-Za-z]:[\\/].*|\S+):([0-9]+)(?::[0-9]+)?")
 IN_FILE = re.compile(r"(\S+) ((?:[A-Za-z]:[\\/]|/)\S.*\.(?:go|s))")  # a row of `-filefunctions`
 
 SHOWN = re.compile(
-    rf"\s*(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
+    rf"\s*(?:> ?)?(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
     rf"|({_AMOUNT}) of ({_AMOUNT}) total \(\s*({_PER_CENT})\))\s*"
 )
 TOTAL = re.compile(rf"\s*Total: ({_AMOUNT})(?: (MB|GB|kB|samples|objects))?\s*")
@@ -138,6 +146,17 @@ def amount_of(text: str, unit: str = "") -> Amount:
     # pprof prints two decimals, Perl's pprof one; an integer may have lost two.
     off = 0.0 if factor == 1 else factor * (0.05 if len(found[2] or "") == 2 else 0.005)
     return Amount(round(value), round(off), unit)
+
+
+def unit_by_decimals(texts: Iterable[str]) -> str:
+    """Return the unit of rows that Perl's pprof printed, by their decimals; empty if unknown."""
+    rows = (found.group(1, 3) for found in map(ROW.fullmatch, texts) if found)
+    amounts = (AMOUNT.fullmatch(amount) for row in rows for amount in row)
+    printed = {(found[2] or "", found[3] or "") for found in amounts if found}
+    decimals = {len(fraction) - 1 for fraction, _ in printed}
+    if len(decimals) != 1 or any(unit for _, unit in printed):
+        return ""
+    return _BY_DECIMALS.get(decimals.pop(), "")
 
 
 def fraction_of(text: str) -> tuple[float, float]:

@@ -21,6 +21,7 @@ from gomem.inputs.pprof.printed import lines
 from gomem.inputs.pprof.printed.jeprof import is_of_jemalloc
 from gomem.inputs.pprof.printed.lines import Amount, amount_of, fraction_of, without_inline
 from gomem.inputs.pprof.printed.tables import Part, Printed, Row, Table, columns_of, printed_of
+from gomem.inputs.pprof.printed.typed import with_types_before
 from gomem.inputs.text_lines import lines_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class _Reader:
         self.nameless = ""  # a row whose name is on the next line
         self.is_ruled = True  # whether rules separate the stacks
         self.is_elided = False  # whether an ellipsis replaces some stacks
-        self.unit = ""  # printed once by Perl's pprof
+        self.unit = self.unit_of_rows = ""  # printed once by Perl's pprof, or known by decimals
         self.is_interrupted = False  # whether other text follows the last row
         self.has_headed_row = self.is_below_legend = False
         self.chosen = set[str]()  # sample types in commands and flags
@@ -110,6 +111,7 @@ class _Reader:
 
     def of_lines(self, texts: list[str]) -> _Reader:
         """Parse lines; returns itself."""
+        self.unit = self.unit_of_rows = lines.unit_by_decimals(texts)
         for number, text in enumerate(texts, start=1):
             nameless, self.nameless = self.nameless, ""
             whole = f"{nameless}  {text.strip()}" if nameless and text.strip() else text
@@ -134,7 +136,7 @@ class _Reader:
         readings: dict[str, list[Table]] = {}  # earlier readings, by sample type
         if len(self.chosen) == 1 and not any(table.kind for table in self.tables):
             self.tables = [replace(table, kind=min(self.chosen)) for table in self.tables]
-        for table in self.tables:
+        for table in with_types_before(self.tables):
             if not (table.rows or table.stacks):
                 self._note_head(table)
                 continue
@@ -211,7 +213,7 @@ class _Reader:
             self._shown(number, text, found)
         elif found := lines.TOTAL.fullmatch(text):
             self._begin(number)
-            self.unit = found[2] or ""
+            self.unit = found[2] or self.unit_of_rows
             self.tables[-1].total = amount_of(found[1], self.unit)
         elif found := lines.ROUTINE.fullmatch(text):
             self.form, self.routine = LIST, (found[1], found[2])

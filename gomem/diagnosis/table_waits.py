@@ -1,0 +1,51 @@
+"""Where most goroutines of a printed profile wait, by the functions of Go that park them.
+
+A table of `go tool pprof` has gopark alone as flat, but the functions above it as cum.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS
+from gomem.text import Function, Share, Text, text
+
+if TYPE_CHECKING:
+    from gomem.inputs.pprof.table import Profile
+
+MOST = 0.5  # of the goroutines
+MUTEX = "for a lock"
+# By the functions that park, the most telling first (sync/runtime.go, runtime/chan.go,
+# runtime/select.go, internal/poll/fd_poll_runtime.go). WaitGroup and older RWMutex share one.
+WAITS = {
+    "sync.(*Mutex).lockSlow": MUTEX,
+    "internal/sync.(*Mutex).lockSlow": MUTEX,
+    "sync.runtime_SemacquireMutex": MUTEX,
+    "internal/sync.runtime_SemacquireMutex": MUTEX,
+    "sync.runtime_SemacquireRWMutexR": MUTEX,
+    "sync.runtime_SemacquireRWMutex": MUTEX,
+    "sync.(*WaitGroup).Wait": "for a WaitGroup",
+    "sync.runtime_notifyListWait": "for a sync.Cond",
+    "internal/poll.runtime_pollWait": "for the network or a file",
+    "runtime.selectgo": "in a select",
+    "runtime.chanrecv": "to receive from a channel",
+    "runtime.chansend": "to send to a channel",
+    "time.Sleep": "in time.Sleep",
+}
+WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
+WHO_HOLDS_IT = text(
+    "See what the goroutine that holds the lock waits for, or does: {}.", TAKE_STACKS
+)
+
+
+def wait_words(profile: Profile) -> tuple[Text, Text]:
+    """What most goroutines of a table wait for, empty if unknown; and the next step."""
+    kind = profile.default_sample_type
+    top, total = profile.top_rows(kind), profile.total(kind)
+    cums = dict(zip(top.function, top.cum.tolist(), strict=True))
+    name = next((name for name in WAITS if cums.get(name, 0) > MOST * total > 0), "")
+    if not name:
+        return Text(), WHERE_THEY_WAIT
+    share = Share(min(cums[name] / total, 1.0))
+    said = text("{} wait {} ({}).", share, WAITS[name], Function(name))
+    return said, WHO_HOLDS_IT if WAITS[name] == MUTEX else WHERE_THEY_WAIT

@@ -1,0 +1,62 @@
+"""What `kubectl get pods` says of restarts: with a memory limit, most are kills at it.
+
+Form          NAME                   READY   STATUS             RESTARTS        AGE
+              api-5d9c7f8b6d-x2x7p   0/1     CrashLoopBackOff   7 (2m10s ago)   19h
+              -A puts NAMESPACE before them, -o wide more behind
+It says neither why a container ended nor what it used.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.text_lines import decoded
+from gomem.text import Count, Quoted, Text, joined, text
+
+NAMED = 3  # pods
+_HEAD = re.compile(rb"(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS +AGE\b")
+_ROW = re.compile(
+    rb"^[ \t>|]*(?:[a-z0-9][\w.-]{0,252} +)?(?P<name>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +"
+    rb"(?P<status>[A-Z][\w:/-]{1,60}) +(?P<restarts>\d{1,6})(?: \([\w ]{1,30}\))? +"
+    rb"\d[\dydhms]{1,12}\b",
+    re.MULTILINE,
+)
+_ASK = (
+    "kubectl describe pod NAME says why the last one ended (OOMKilled or another reason) and the "
+    "limit, kubectl top pod --containers what each uses now"
+)
+
+
+def restarts_of_pods(head: bytes, _: str) -> Resemblance | None:
+    """Describe how often the pods of a list have restarted; None if none has."""
+    begun = _HEAD.search(head)
+    rows = list(_ROW.finditer(head, begun.end())) if begun is not None else []
+    again = sorted((row for row in rows if _count(row)), key=_count, reverse=True)
+    if not again:
+        return None
+    said = joined(", ", map(_pod_words, again[:NAMED]))
+    words = "what kubectl get pods says: {} of {} restarted ({}{})"
+    more = ", …" if again[NAMED:] else ""
+    what = text(words, Count(len(again)), Count(len(rows), "pod"), said, more)
+    return Resemblance(what, _ASK, is_evidence=True)
+
+
+def lines_of_pods(data: bytes) -> set[int]:
+    """Return the lines, from 1, of a list of pods in a text of another kind."""
+    begun = _HEAD.search(data)
+    if begun is None or restarts_of_pods(data, "") is None:
+        return set()
+    places = [begun.start(), *(row.start("name") for row in _ROW.finditer(data, begun.end()))]
+    return {data.count(b"\n", 0, place) + 1 for place in places}
+
+
+def _count(row: re.Match[bytes]) -> int:
+    return int(row["restarts"])
+
+
+def _pod_words(row: re.Match[bytes]) -> Text:
+    """A pod with the number of its restarts, and its status if it is not running."""
+    status = decoded(row["status"])
+    now = text(", now {}", status) * (status != "Running")
+    return text("{} {}{}", Quoted(decoded(row["name"])), Count(_count(row), "time"), now)
