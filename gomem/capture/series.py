@@ -126,7 +126,8 @@ def with_undated_series(artefacts: list[Artefact]) -> list[Artefact]:
 def _are_taken_once(files: Sequence[Artefact], series: Artefact) -> bool:
     """Whether files beside a series were taken once: at one place, and one of each kind.
 
-    They were most likely taken at its end, unless their name or a clock says otherwise.
+    They were most likely taken at its end, unless a word or number in their name, or a clock, says
+    otherwise.
     """
     names = [PurePosixPath(file.source.name) for file in files]
     stems = {stem_of(name.name) for name in names} - {""}
@@ -135,7 +136,8 @@ def _are_taken_once(files: Sequence[Artefact], series: Artefact) -> bool:
     return (
         not _is_pasted(series)
         and {name.parent for name in names} <= {PurePosixPath(series.source.name).parent}
-        and {place_of_word(stem) for stem in stems} <= {AFTER}
+        and {place_of_word(stem) for stem in stems} <= {AFTER, None}
+        and not any(any(map(str.isdigit, stem)) for stem in stems)
         and len(stems) < 2
         and all(time >= least for time in times for least in late)
         and not are_repeated([series, *files])

@@ -21,9 +21,7 @@ from gomem.analysis.memory.groups import (
     RUNTIME,
     UNDIVIDED,
 )
-from gomem.causes.commands import CAPTURE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.finding import Severity
-from gomem.causes.no_go import no_go_words
 from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.cgroup_growth import cgroup_growth, usage_words
 from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
@@ -46,6 +44,7 @@ from gomem.diagnosis.movement import (
     moved_words,
     reserved_words,
 )
+from gomem.diagnosis.next_step import next_step_of
 from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
     earlier_processes_words,
@@ -57,7 +56,6 @@ from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.part_words import file_words, native_words, runtime_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
-from gomem.inputs.processes.languages import is_not_go
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
@@ -66,16 +64,10 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-MISSING = "data-missing"
 LARGEST_GROUPS = 3  # named
 MOSTLY = 0.75  # of RSS: a group this large is named alone in a headline
 NATIVE_MEMORY = "native-memory"  # its title already names the contents of native memory
-TAKE_ANOTHER = text("If this growth is unexpected, capture for ten minutes: {}.", CAPTURE)
-SEE_WHETHER_IT_GROWS = text("See whether it grows: {}.", CAPTURE)
-WHOLE_SMAPS = text("Take a complete smaps, so that RSS is exact: {}.", TAKE_SMAPS)
 SIZE_FIRST = ("RSS is", "The cgroup uses", "The cgroup's processes use")  # of a headline
-WHAT_RETAINS = text("See what retains the Go heap: {}.", TAKE_HEAP_PROFILE)
-NOTHING_TO_DO = "Nothing to do."
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,7 +166,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         later_words(diagnosis, facts),
         released,
     )
-    step = _next_step(diagnosis, facts, named, next_step, severity=severity)
+    step = next_step_of(diagnosis, facts, named, next_step, severity=severity)
     if of_cgroup is not None and named is None and of_cgroup.is_outside:
         step = of_cgroup.next_step or step
     step = step_on(diagnosis.capture.system, step)
@@ -371,35 +363,3 @@ def _retained(facts: MomentFacts) -> Text:
         NAMES[largest],
         text(" {} of the {} is not in RSS.", Bytes(beyond), Bytes(whole)) if beyond > 0 else "",
     )
-
-
-# What retains it, and the next step
-
-
-def _next_step(
-    diagnosis: Diagnosis,
-    facts: MomentFacts | None,
-    named: Finding | None,
-    otherwise: str,
-    *,
-    severity: Severity | None,
-) -> str:
-    """The step of the finding; else how to get missing files; else how to investigate growth."""
-    if named is not None or otherwise:
-        return otherwise if named is None else named.next_step
-    is_cut = facts is not None and facts.mappings is not None
-    if is_cut and facts is not None and facts.ledger is not None and facts.ledger.is_least:
-        sizes = {} if facts.groups is None else facts.groups.sizes
-        is_heap = sizes.get(HEAP, 0) > MOSTLY * (facts.rss_bytes or 0) > 0
-        return text("{} {}", WHAT_RETAINS, WHOLE_SMAPS) if is_heap else WHOLE_SMAPS
-    if facts is not None and facts.listed is not None and is_not_go(facts.listed.name):
-        return no_go_words(facts.listed, diagnosis.capture.unused_settings)
-    if severity is None and one_reading(diagnosis):
-        return SEE_WHETHER_IT_GROWS
-    is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
-    lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)
-    if lacking is not None and not is_divided:
-        return lacking.next_step
-    unsound = (finding for finding in diagnosis.findings if finding.severity >= Severity.WARNING)
-    otherwise = NOTHING_TO_DO if severity is None else TAKE_ANOTHER
-    return next((finding.next_step for finding in unsound), otherwise)

@@ -9,8 +9,9 @@ from gomem.analysis.memory.readings import ALL
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.changes import Change, change_between
+from gomem.diagnosis.next_step import NOTHING_TO_DO, TAKE_ANOTHER
 from gomem.diagnosis.part_words import PART_NAMES
-from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment
+from gomem.diagnosis.verdict import Verdict, telling_moment
 from gomem.facts.moment import MomentFacts
 from gomem.text import Bytes, BytesChange, MomentName
 from gomem.units import MIB

@@ -8,7 +8,7 @@ import pytest
 
 import gomem
 from gomem.causes.finding import Severity
-from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER
+from gomem.diagnosis.next_step import NOTHING_TO_DO, TAKE_ANOTHER
 from gomem.text import Bytes, Command, File, Function, MomentName, Text
 from gomem.units import MIB
 from gomem.views.json.report import report_json
