@@ -212,14 +212,12 @@ def _of_memory(text: bytes) -> Crash:
     if not in_use:
         return crash
     crash = replace(crash, in_use_bytes=int(in_use), is_32_bit=_is_of_32_bits(text))
-    return crash if size > LEAST_GROWTH and size != CHUNK else _of_least_growth(crash, text)
-
-
-def _of_least_growth(crash: Crash, text: bytes) -> Crash:
-    """Return a crash as the heap was to grow by the least it can: frames can have the object."""
+    # What the heap grows by is rounded up: the object is in the frames.
     in_frames = next((found for found in map(_hexadecimal, _ASKED.finditer(text)) if found), 0)
     if in_frames > LEAST_GROWTH:
         return replace(crash, asked_bytes=in_frames)
+    if size > LEAST_GROWTH and size != CHUNK:
+        return crash
     return replace(crash, is_one_object=False, is_small=True, callers=())
 
 

@@ -334,3 +334,16 @@ def test_a_program_that_got_no_page_before_main_is_at_a_limit(function, is_at_st
     assert is_at_start == ("ulimit -v" in f"{seen.way_out}")
     below = AT_START % b"(*mheap).grow" + b"\ngoroutine 1 [running]:\nruntime.schedinit()\n"
     assert not crash_of(below).is_at_start
+
+
+def test_the_object_is_in_the_frames_as_the_heap_grows_by_whole_chunks():
+    crash = crash_of(
+        b"runtime: out of memory: cannot allocate 8388608-byte block (62586880 in use)\n"
+        b"fatal error: out of memory\n\ngoroutine 8 [running]:\n"
+        b"runtime.(*mcache).allocLarge(0x424d85?, 0x500000, 0x1)\n\t/go/src/runtime/mcache.go:236\n"
+        b"runtime.mallocgc(0x500000, 0x0, 0x0)\n\t/go/src/runtime/malloc.go:1165\n"
+        b"bytes.growSlice({0x0, 0x0, 0x6a5140?}, 0x0?)\n\t/go/src/bytes/buffer.go:249\n"
+    )
+
+    assert 5 << 20 == crash.asked_bytes
+    assert crash.is_one_object
