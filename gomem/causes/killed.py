@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, sentences
+import pandas as pd
+
+from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, sentences, with_files
 from gomem.causes.no_go import no_go_words
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.toolchain import BUILD_LESS, is_toolchain
 from gomem.text import Bytes, Command, Count, Program, Seconds, Text, text
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.listed import Listed
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
 
 
+MIN_CYCLES = 2  # of a log: a goal follows from what the GC before left
 AFTER_A_KILL = text(
     "The kernel's log lines do not say what used the memory. Capture after the process has "
     "restarted: {}.",
@@ -67,8 +72,32 @@ def is_bystander(listed: Listed, limits: Thresholds) -> bool:
     return listed.killed_in == "machine" and (listed.rss_bytes or 0) < limits.small_victim_bytes
 
 
-def after_a_kill(listed: Listed, limits: Thresholds) -> Text:
+def _set_a_limit(case: Case, listed: Listed) -> Text:
+    """Recommend GOMEMLIMIT if a log's last GC let the heap grow to about the size at the kill."""
+    log, limit = case.facts.collector, listed.limit_bytes or listed.rss_bytes or 0
+    if log is None or len(log.cycles) < MIN_CYCLES:
+        return Text()
+    live, goals = log.cycles["heap_live_bytes"], log.cycles["heap_goal_bytes"]
+    left, before, last = int(live.iloc[-1]), live.iloc[-2], goals.iloc[-1]
+    if pd.isna(last) or not before:
+        return Text()
+    times = float(last) / float(before)  # the goal, of what the GC before left
+    reached = round(times * left)
+    if not left < case.thresholds.most_share * limit <= reached:
+        return Text()
+    words = (
+        "The last GC in the log left {} live, and by its goals the heap can grow to about {} "
+        "before the next. Set a limit, so that the GC runs earlier: {}. See what that costs in "
+        "CPU: {}."
+    )
+    mib = round(limit * case.thresholds.limit_full_fraction) // MIB
+    what_if = with_files("gomem what-if {}", log.path)
+    return text(words, Bytes(left), Bytes(reached), Command(f"GOMEMLIMIT={mib}MiB"), what_if)
+
+
+def after_a_kill(case: Case, listed: Listed) -> Text:
     """Say where to look next, by the size and the language of the killed program."""
+    limits = case.thresholds
     if is_bystander(listed, limits):
         if step := _after_a_small_kill(listed, limits):
             return step
@@ -82,7 +111,7 @@ def after_a_kill(listed: Listed, limits: Thresholds) -> Text:
         return text("The process is a tool of the Go toolchain, in a build: {}.", BUILD_LESS)
     if is_not_go(listed.name):
         return no_go_words(listed)
-    return AFTER_A_KILL
+    return _set_a_limit(case, listed) or AFTER_A_KILL
 
 
 def why_the_machine(listed: Listed, limits: Thresholds) -> str:

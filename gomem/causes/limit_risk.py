@@ -129,7 +129,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
 
 def _of_any_program(moment: MomentFacts, case: Case, step: str) -> Finding | None:
     if moment.listed is not None and moment.listed.killed_in:
-        return _killed(moment, moment.listed, case.thresholds)
+        return _killed(moment, moment.listed, case)
     if moment.listed is not None and moment.cgroup_use is None:
         if is_not_go(moment.listed.name):
             step = no_go_words(moment.listed, case.facts.capture.unused_settings)
@@ -202,8 +202,9 @@ def _at_its_limit(moment: MomentFacts, use: CgroupUse) -> Finding:
     )
 
 
-def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
+def _killed(moment: MomentFacts, listed: Listed, case: Case) -> Finding:
     """Return a finding for the process named in the OOM killer's own lines."""
+    limits = case.thresholds
     who = text("{} (PID {})", Program(listed.name), str(listed.pid))
     of_machine = listed.killed_in == "machine"
     if largest := largest_words(listed, limits):
@@ -225,7 +226,7 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
         moment=moment.name,
         size=listed.rss_bytes,
         evidence=known(moment.path("processes"), "B", said),
-        next_step=after_a_kill(listed, limits),
+        next_step=after_a_kill(case, listed),
         confidence="certain",
         mechanism=why_the_machine(listed, limits) if of_machine else "",
     )

@@ -216,9 +216,8 @@ def _of_memory(text: bytes) -> Crash:
     in_frames = next((found for found in map(_hexadecimal, _ASKED.finditer(text)) if found), 0)
     if in_frames > LEAST_GROWTH:
         return replace(crash, asked_bytes=in_frames)
-    if size > LEAST_GROWTH and size != CHUNK:
-        return crash
-    return replace(crash, is_one_object=False, is_small=True, callers=())
+    is_least = size <= LEAST_GROWTH or size == CHUNK
+    return replace(crash, is_one_object=False, is_small=True, callers=()) if is_least else crash
 
 
 def _hexadecimal(asked: re.Match[bytes]) -> int:

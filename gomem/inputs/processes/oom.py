@@ -47,6 +47,8 @@ CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")
 COUNTER = re.compile(rb"(?:^[ \t]*|[\]:] ?)([a-z][a-z_0-9]{2,40}) (\d{1,19})\s*")
 INLINE = re.compile(rb"Memory cgroup stats for (\S+?): ((?:[a-z_]+:\d+KB ?)+)")
 STATS = re.compile(rb"Memory cgroup stats for (\S+?):\s*")
+# The smallest limit of the cgroup and those above it, in the statistics of cgroup v1.
+HIERARCHICAL = re.compile(rb"\bhierarchical_memory_limit (\d{1,19})\b")
 CGROUP_KILL = re.compile(rb"oom_memcg=|killed as a result of limit of|Memory cgroup out of memory")
 MACHINE, GROUP = "machine", "cgroup"
 DATED = re.compile(rb"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\]")
@@ -197,7 +199,9 @@ def _charged(line: bytes) -> dict[str, int | None]:
     """Return a cgroup's charge and limit, if the line has them."""
     found = CHARGED.search(line)
     if found is None:
-        return {}
+        of_stats = HIERARCHICAL.search(line)
+        least = None if of_stats is None else int(of_stats[1])
+        return {} if least is None or least >= NO_LIMIT_V1 else {"memory.max": least}
     limit = int(found[2])
     most = None if limit * KIB >= NO_LIMIT_V1 else limit * KIB
     return {"memory.current": int(found[1]) * KIB, "memory.max": most}
