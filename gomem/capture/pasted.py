@@ -395,7 +395,6 @@ def _part(source: Source, lines: Sequence[bytes], part: _Stretch) -> PastedPart:
     filled = (place for place in range(part.start, part.stop) if lines[place].strip())
     start = next(filled, part.start)
     data = _text(lines, replace(part, start=start))
-    first = start + 1
+    first, times = start + 1, (source.modified, source.damage)
     name = f"{source.name}:{first}"
-    times = (source.modified, source.damage)
     return PastedPart(name, data, data, *times, first_line=first, around=source.data)

@@ -62,8 +62,7 @@ class Thresholds:
             because the size alone proves less.
         huge_pages_whole_fraction: The same minimum as a share of RSS: from a quarter on, it is
             worth asking which huge pages Go filled.
-        fragmentation_bytes: heap-fragmentation. Minimum size: the spans of a small heap are never
-            full.
+        fragmentation_bytes: heap-fragmentation. Minimum size: spans of a small heap are never full.
         fragmentation_inuse_fraction: Share of the heap in use from which free slots within the goal
             are a note: only objects of the same size class can fill them.
         goroutine_count: goroutine-leak. Goroutines that are very many in a single snapshot: a
@@ -105,10 +104,8 @@ class Thresholds:
         thread_growth_ratio: The same growth as a multiple of the first number.
         finalizer_growth: Minimum growth of the number of waiting finalizers: a collection queues
             many at once, and all run before the next collection.
-        finalizer_seconds: Wait from which a finalizer is stuck, whatever else is known: dumps give
-            whole minutes.
-        profiling_bytes: profiling-memory. Minimum size: the stacks of a typical program take 2 to 5
-            MiB.
+        finalizer_seconds: Wait from which a finalizer is stuck: dumps give whole minutes.
+        profiling_bytes: profiling-memory. Minimum size: usual stacks take 2 to 5 MiB.
         stack_bytes: stack-growth. Minimum size: a few thousand normal goroutines hold less.
         stack_each_bytes: Average stack size that is large: 2 KiB, doubled five times.
         recursion_depth: stack-growth. Frames of one function in a single stack that count as
@@ -125,26 +122,22 @@ class Thresholds:
         heading_share: A note about a smaller share of the memory is not a headline.
         limit_reach_times: limit-risk. Largest multiple of the observed growth that may remain up to
             the limit: a line does not extend an order of magnitude beyond its points.
-        emptied_objects_share: emptied-map. Share of the most objects on the heap to which they must
-            fall.
+        emptied_objects_share: emptied-map. Share of the most objects to which they must fall.
         emptied_bytes: Minimum heap that stays.
-        emptied_heap_share: The same as a share of HeapAlloc with the most objects: the table of a
-            map of small entries takes about this part.
+        emptied_heap_share: The same as a share of HeapAlloc then: small entries leave about this.
         growth_bytes: heap-growth. Minimum growth: below, rounding to 1 MiB and chance matter.
         growth_fraction: Minimum growth as a share of the live heap at the end.
         growth_few_bytes: Minimum growth between only two readings for a `possible` finding: twice
             as much as otherwise, and four times the smallest heap goal.
         growth_few_ratio: The same minimum as a multiple of the first reading: below 2, GOGC can
             make the heap swing so far.
-        growth_readings: Required readings of the live heap: two show a difference, three a
-            direction.
+        growth_readings: Required readings: two show a difference, three a direction.
         growth_many_readings: Readings from which more add nothing.
         growth_stopped_share: Part of what a steady rise of the live heap would have added to RSS
             since, below which a step between two profiles is over.
         growth_likely_kinds: Kinds of evidence that growth needs to be called likely: a single kind,
             such as the log of a job that keeps its work until it ends, does not show the end.
-        linear_share: Share of a rise that must be a line, not a fill that saturates, if only the
-            shape is known.
+        linear_share: Share of a rise that must be a line, not a fill, if only its shape is known.
         possible_probability: Minimum probability of a finding that is called possible.
         likely_probability: Minimum probability of a finding that is called likely.
         named_share: Minimum share of the growth for a site to be named.
@@ -171,14 +164,12 @@ class Thresholds:
             readings, and of the time, is the usual level: the other readings are dips.
         spike_times: allocation-spike. Number of bursts from which they are how the program works,
             and a note; for the score, more bursts add nothing.
-        healthy_log_seconds: Time that a GC log must cover to call a process healthy: less is
-            start-up.
+        healthy_log_seconds: Time that a GC log must cover for "healthy": less is start-up.
         spike_rates: Required intervals with a rate: a spike and two others, of which the higher
             rate counts.
         enough_cycles: Collections required for a finding. A heap that doubles from 4 MiB to 4 TiB
             needs twenty, so start-up alone never gets there.
-        enough_cpu_seconds: GC CPU that is enough for a finding, however few collections took it:
-            less goes unnoticed.
+        enough_cpu_seconds: GC CPU that is enough for a finding, however few collections took it.
         deciding_fraction: Share that decides: half. gc-pressure is reported if the pacer triggers
             at least this share of the marking. heap-headroom is not reported if a memory limit
             triggers more of the collections: then the headroom is a choice. A program that cannot
@@ -197,10 +188,8 @@ class Thresholds:
         limit_room_fraction: Headroom under a memory limit, as a share of the live heap. At this or
             less, frequent collections are a finding, however cheap. If no file says what sets the
             goals, so little headroom means a limit: a GOGC below 5 is rare.
-        forced_cycles: Minimum number of collections forced by the program; a few come from tests
-            and heap profiles.
-        forced_fraction: Minimum share of forced collections. Below a quarter the pacer still
-            decides.
+        forced_cycles: Minimum number of forced collections; heap profiles force a few.
+        forced_fraction: Minimum share of forced collections; below, the pacer still decides.
         forced_marking_fraction: Share of GOMAXPROCS for marking in forced collections that is a
             warning: below 3 % they cost little, and are a note.
         pause_seconds: Minimum length of a long pause. Go 1.5 promised less than 10 ms; since Go 1.8
