@@ -49,6 +49,7 @@ OF_CAUSES = {
     "gomem.causes.evidence",
     "gomem.causes.finding",
     "gomem.causes.goroutines",
+    "gomem.causes.beyond_working_set",
     "gomem.causes.grown_in_one_file",
     "gomem.causes.idle_heap",
     "gomem.causes.killed",

@@ -20,6 +20,7 @@ from gomem.capture.place import AFTER, ONE_SCRIPT, are_repeated, place_of_word, 
 from gomem.capture.runs import in_order
 from gomem.capture.times_of_day import dates_of, without_date
 from gomem.inputs.kinds import MOMENT_SCOPE
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +138,7 @@ def _are_taken_once(files: Sequence[Artefact], series: Artefact) -> bool:
         not _is_pasted(series)
         and {name.parent for name in names} <= {PurePosixPath(series.source.name).parent}
         and {place_of_word(stem) for stem in stems} <= {AFTER, None}
-        and not any(any(map(str.isdigit, stem)) for stem in stems)
+        and not any(is_digits(letter) for stem in stems for letter in stem)
         and len(stems) < 2
         and all(time >= least for time in times for least in late)
         and not are_repeated([series, *files])
