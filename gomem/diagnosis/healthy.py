@@ -50,12 +50,13 @@ def is_at_its_highest(diagnosis: Diagnosis) -> bool:
 def is_accounted_for(diagnosis: Diagnosis) -> bool:
     """Whether files say what most of the last RSS is: its parts, or live objects and their room.
 
-    RSS that stays at one level can still be a cache that was emptied, or C's.
+    RSS that stays at one level can still be a cache that was emptied, or C's. Without RSS, what Go
+    reserved must at least be known twice.
     """
     facts, limits = diagnosis.facts, diagnosis.thresholds
     account = facts.account
     if account is None or account.quantity != "rss":
-        return True
+        return account is None or len(account.snapshots) > 1
     last, rss = facts.by_moment[account.last.moment], account.last.total_bytes
     unknown = rss if last.groups is None else last.groups.sizes.get(UNDIVIDED, 0)
     return unknown - _most_heap(facts) <= limits.most_share * rss
@@ -63,9 +64,8 @@ def is_accounted_for(diagnosis: Diagnosis) -> bool:
 
 def _most_heap(facts: CaptureFacts) -> float:
     """The largest heap that the live objects of the last profile can need; 0 without one."""
-    usable = [
-        one for one in facts.profiles.of_last_process.values() if IN_USE in one.sample_type_names
-    ]
+    profiles = facts.profiles.by_moment.values()
+    usable = [profile for profile in profiles if IN_USE in profile.sample_type_names]
     if not usable:
         return 0.0
     last = usable[-1]
