@@ -50,9 +50,9 @@ CAUSE = Cause(
     code="emptied-map",
     mechanism="Deleting from a map frees what its entries refer to, and never the table itself. A "
     "slice cut to s[:0] keeps its whole array. The memory is used again when entries come back.",
-    remedy="Replace the map or slice with a new one when it has become much smaller, or give each "
-    "period its own. In Go, clear(m) empties a map and keeps its table, too.",
-    references=("golang/go#20135", "go.dev/blog/swisstable"),
+    remedy="Replace the map or slice when it has become much smaller, or give each period its own. "
+    "In Go, clear(m) empties a map and keeps its table, too.",
+    references=("golang/go#20135",),
     bears_on=("moments", "allocations"),
     rule=find,
     claims=frozenset({LIVE}),

@@ -142,7 +142,7 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
             ),
         ),
         mechanism=_GOROUTINE_MECHANISM if theirs else _mechanism(live, sites, case),
-        next_step=_HALF_THE_INPUT if ended else _next_step(rise, case),
+        next_step=_INPUT_HALVED if ended else _next_step(rise, case),
         confidence=confidence,
         sites=sites,
         missing_call=missing,
@@ -239,7 +239,7 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     ]
 
 
-_HALF_THE_INPUT = (
+_INPUT_HALVED = (
     "Run it again with half of the input: if the live heap at the end is half as large, it is the "
     "work that it keeps. Then hold less of it at a time."
 )

@@ -35,9 +35,14 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
 
 
 def is_at_its_highest(diagnosis: Diagnosis) -> bool:
-    """Whether the total rose, is about as high as it ever was, and has not been level since."""
-    account = diagnosis.facts.account
+    """Whether the total rose, is about as high as it ever was, and has not been level since.
+
+    MemStats would say what rose: live heap, or garbage.
+    """
+    facts, account = diagnosis.facts, diagnosis.facts.account
     if account is None or len(account.snapshots) < MIN_READINGS or level_since(account):
+        return False
+    if facts.by_moment[account.last.moment].memstats is not None:
         return False
     sizes = account.level(ALL).since_start.values
     if goal_reached_words(diagnosis):
@@ -59,6 +64,8 @@ def is_accounted_for(diagnosis: Diagnosis) -> bool:
         return account is None or len(account.snapshots) > 1
     last, rss = facts.by_moment[account.last.moment], account.last.total_bytes
     unknown = rss if last.groups is None else last.groups.sizes.get(UNDIVIDED, 0)
+    if last.rss_is_of_cgroup and last.is_mostly_page_cache:
+        return True
     return unknown - _most_heap(facts) <= limits.most_share * rss
 
 

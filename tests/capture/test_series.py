@@ -80,7 +80,7 @@ def test_levels_without_a_clock_have_no_time(tmp_path):
     assert pd.DatetimeIndex is type(gomem.load(tmp_path).levels.index)
 
 
-def test_of_a_table_beside_other_files_the_readings_before_its_last_are_told(tmp_path):
+def test_a_loop_with_times_of_day_is_a_series_beside_files_without_a_time(tmp_path):
     listing = "07:14:0{}\n  PID   RSS COMMAND\n    7 {} api\n"
     sizes = (26_000, 54_000, 92_000)
     (tmp_path / "rss.txt").write_text(
@@ -91,13 +91,10 @@ def test_of_a_table_beside_other_files_the_readings_before_its_last_are_told(tmp
 
     diagnosis = gomem.diagnose(tmp_path)
 
-    (run,) = diagnosis.capture.other_runs
-    assert (2, 26_000 << 10, 54_000 << 10, True) == (
-        run.readings, run.first_bytes, run.last_bytes, run.is_same_process,
-    )  # fmt: skip
+    assert () == diagnosis.capture.other_runs
+    sizes = [moment.rss_bytes for moment in diagnosis.moments if moment.rss_bytes is not None]
+    assert [26_000 << 10, 54_000 << 10, 92_000 << 10] == sizes
     assert 92_000 << 10 == diagnosis.verdict.rss_bytes
-    said = [str(words) for words in diagnosis.verdict.whose]
-    assert any(words.startswith("rss.txt has 2 readings before") for words in said)
 
 
 def test_a_series_of_a_loop_stays_beside_what_was_taken_at_its_end(tmp_path):

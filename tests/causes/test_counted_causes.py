@@ -111,8 +111,8 @@ def test_forced_ones_are_a_warning_by_what_they_cost():
     """
     A quarter of the collections is taken for a quarter of the cost.
     """
-    assert "warning" == severity(forced_gc, forced=10, share=0.04)
-    assert "info" == severity(forced_gc, forced=10, share=0.0399)
+    assert "warning" == severity(forced_gc, forced=10, share=0.12)
+    assert "info" == severity(forced_gc, forced=10, share=0.1199)
     assert "info" == severity(forced_gc, forced=10, share=None)
 
 
