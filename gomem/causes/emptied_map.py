@@ -78,19 +78,16 @@ def _finding(
     sites = largest_sites(case.facts.profiles.in_use_holders, case.thresholds)
     who = Text()
     if sites:
-        who = text(
-            "; {} of inuse_space is from {}",
-            share_words(sites[0].share, case.thresholds),
-            sites[0].words,
-        )
+        share = share_words(sites[0].share, case.thresholds)
+        who = text("; {} is from {}", share, sites[0].words)
     path, earlier = now.path("memstats"), then.path("memstats")
     return CAUSE.finding(
         Severity.WARNING,
         text(
-            "Emptied map or slice: {} objects are left of {}, and HeapAlloc is still {}{}",
-            Count(objects),
-            Count(int(most["HeapObjects"])),
+            "Emptied map or slice: {} for {}, down from {}{}",
             Bytes(size),
+            Count(objects, "object"),
+            Count(int(most["HeapObjects"])),
             who,
         ),
         moment=now.name,
