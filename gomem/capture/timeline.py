@@ -9,7 +9,7 @@ than half of the time between two readings; the others are snapshots of their ow
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -47,8 +47,10 @@ def with_series(placed: Sequence[Artefact], series: Iterable[Series]) -> list[Ar
     for file in placed:
         groups[file.moment].append(file)
     whole = groups.pop("", [])
-    for each in sorted(series, key=lambda loop: -len(loop.readings)):
-        _join(groups, each)
+    loops = sorted(series, key=lambda loop: -len(loop.readings))
+    stems = Counter(map(_stem, loops))
+    for each in loops:
+        _join(groups, each, is_alone=stems[_stem(each)] == 1)
     last = max(groups, key=lambda name: _time(groups[name]) or datetime.min.replace(tzinfo=UTC))
     at_the_end = [name for name in groups if place_of_word(name) == AFTER]
     for name in (ONLY_MOMENT, TOP_MOMENT, *at_the_end[: len(at_the_end) == 1]):
@@ -58,7 +60,13 @@ def with_series(placed: Sequence[Artefact], series: Iterable[Series]) -> list[Ar
     return [*whole, *(file for group in groups.values() for file in group)]
 
 
-def _join(groups: dict[str, list[Artefact]], series: Series) -> None:
+def _stem(series: Series) -> str:
+    """What the snapshots of a series are called by; its folder comes first where two have one."""
+    path = PurePosixPath(series.name)
+    return stem_of(path.name) or path.name.partition(".")[0] or ONLY_MOMENT
+
+
+def _join(groups: dict[str, list[Artefact]], series: Series, *, is_alone: bool) -> None:
     """Add readings to the nearest snapshots, each at most once; the others become snapshots."""
     times = [cast("datetime", reading.time) for reading in series.readings]
     reach = series.reach
@@ -75,8 +83,8 @@ def _join(groups: dict[str, list[Artefact]], series: Series) -> None:
         if number not in joined and name not in taken:
             joined[number] = name
             taken.add(name)
-    path = PurePosixPath(series.name)
-    stem = stem_of(path.name) or path.name.partition(".")[0] or ONLY_MOMENT
+    folder = PurePosixPath(series.name).parent
+    stem = _stem(series) if is_alone else str(folder / _stem(series))
     for number, reading in enumerate(series.readings):
         name = joined.get(number, f"{stem}-{row_of(reading) or number + 1}")
         groups[name].append(replace(reading, moment=name))

@@ -72,18 +72,25 @@ def is_bystander(listed: Listed, limits: Thresholds) -> bool:
     return listed.killed_in == "machine" and (listed.rss_bytes or 0) < limits.small_victim_bytes
 
 
-def _set_a_limit(case: Case, listed: Listed) -> Text:
-    """Recommend GOMEMLIMIT if a log's last GC let the heap grow to about the size at the kill."""
+def _by_log(case: Case, listed: Listed) -> Text:
+    """Say what a log's last GC left, if that or the goal after it fills the memory at the kill."""
     log, limit = case.facts.collector, listed.limit_bytes or listed.rss_bytes or 0
     if log is None or len(log.cycles) < MIN_CYCLES:
         return Text()
+    full = case.thresholds.most_share * limit
     live, goals = log.cycles["heap_live_bytes"], log.cycles["heap_goal_bytes"]
     left, before, last = int(live.iloc[-1]), live.iloc[-2], goals.iloc[-1]
+    if left >= full:
+        words = (
+            "The last GC in the log left {} live, of {}: no GOGC frees that. Find in the next run "
+            "what retains it, or raise the limit: {}."
+        )
+        return text(words, Bytes(left), Bytes(limit), CAPTURE)
     if pd.isna(last) or not before:
         return Text()
     times = float(last) / float(before)  # the goal, of what the GC before left
     reached = round(times * left)
-    if not left < case.thresholds.most_share * limit <= reached:
+    if reached < full:
         return Text()
     words = (
         "The last GC in the log left {} live, and by its goals the heap can grow to about {} "
@@ -111,7 +118,7 @@ def after_a_kill(case: Case, listed: Listed) -> Text:
         return text("The process is a tool of the Go toolchain, in a build: {}.", BUILD_LESS)
     if is_not_go(listed.name):
         return no_go_words(listed)
-    return _set_a_limit(case, listed) or AFTER_A_KILL
+    return _by_log(case, listed) or AFTER_A_KILL
 
 
 def why_the_machine(listed: Listed, limits: Thresholds) -> str:

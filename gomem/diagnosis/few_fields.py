@@ -72,7 +72,7 @@ SEE_KEPT = text(
 
 def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """The heap and its bound on RSS; whether the heap grew by a fifth; and the next step."""
-    found = _level(diagnosis.capture)
+    found = _level(diagnosis)
     if found is None:
         return None
     level, known = found
@@ -148,9 +148,11 @@ def _size(size: int, step: int) -> Text:
     return text("under {}", Bytes(step)) if not size and step > 1 else text("{}", Bytes(size))
 
 
-def _level(capture: Capture) -> tuple[str, pd.DataFrame] | None:
-    """The field with the size of the heap, and the dumps that have it."""
-    stats = capture.memstats
+def _level(diagnosis: Diagnosis) -> tuple[str, pd.DataFrame] | None:
+    """The field with the size of the heap, and the last process's dumps that have it."""
+    earlier = {moment.name for moment in diagnosis.facts.of_earlier_processes}
+    stats = diagnosis.capture.memstats
+    stats = stats[~stats["moment"].isin(earlier)]
     stats = stats.assign(HeapAlloc=stats["HeapAlloc"].fillna(stats["Alloc"]))  # equal by definition
     level = next((name for name in LEVELS if stats[name].notna().any()), None)
     return None if level is None else (level, stats[stats[level].notna()])
@@ -175,7 +177,7 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """The size of the heap, if a log gives it with RSS but not enough to break RSS down."""
     if facts is None or facts.rss_bytes is None or facts.memstats is not None:
         return Text()
-    found = _level(diagnosis.capture)
+    found = _level(diagnosis)
     if found is None or facts.name not in set(found[1]["moment"]):
         return Text()
     level, known = found

@@ -114,9 +114,9 @@ def address_space_words(facts: MomentFacts | None) -> Text:
     size = listed.mapped_bytes or 0
     if size < VIRTUAL_RATIO * (listed.rss_bytes or size + 1):
         return Text()
-    return text(
-        "VSZ, {}, is address space: most of it is reserved and uses no memory.", Bytes(size)
-    )
+    column = "VIRT" if "top" in listed.tool else "VSZ"
+    words = "{}, {}, is address space: most of it is reserved and uses no memory."
+    return text(words, column, Bytes(size))
 
 
 def shared_words(facts: MomentFacts) -> Text:
@@ -130,7 +130,7 @@ def shared_words(facts: MomentFacts) -> Text:
     return text(words, Bytes(shared), Bytes(rss - shared))
 
 
-VIRTUAL_RATIO = 10  # VSZ per RSS, from which it is said what VSZ is
+VIRTUAL_RATIO = 2.5  # VSZ per RSS, from which it is said what VSZ is
 _BY_DOCKER = frozenset({DOCKER_STATS, CACHELESS_DOCKER, OLD_DOCKER})
 _COUNTED = "The working set is {}{} ({}){}: RSS, active page cache and kernel memory together."
 _COUNTED_BY = {

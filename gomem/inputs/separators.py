@@ -2,6 +2,7 @@
 
 A name     ### goroutine    === ps    --- heap 07:44:25 ---    or a rule without one
 A time     as `date` prints it, alone or decorated like a name: === Fri Nov 27 07:55:27 UTC 2026
+           or at the end of a comment: # scraped 2026-11-27T07:55:27Z
 Neither is part of what stands above or below. `go test` prints lines of that form, too.
 """
 
@@ -24,7 +25,7 @@ def time_in(line: bytes) -> bytes:
     bare = line[:MAX_BYTES].strip(AROUND)
     if is_date(bare):
         return bare
-    if not is_separator(line):
+    if not (is_separator(line) or line.startswith(b"# ")):
         return b""
     words = bare.split(b" ")
     ends = (b" ".join(words[place:]) for place in range(1, len(words)))

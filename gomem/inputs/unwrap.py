@@ -289,9 +289,17 @@ def _fenced(lines: _Lines) -> _Lines | None:
 
 
 def _quoted(lines: _Lines) -> _Lines | None:
-    """Remove the quote marks that most lines have, from the first quoted line to the last."""
-    quoted = [place for place, text in enumerate(lines.texts) if QUOTE.match(text)]
-    if 2 * sum(len(lines.texts[place].strip()) for place in quoted) <= lines.size:
+    """Remove the quote marks of most lines, from the first quoted line to the last.
+
+    Markdown quotes the lines that follow a quoted one, too, up to the next blank line.
+    """
+    texts = lines.texts
+    marked = {place for place, text in enumerate(texts) if QUOTE.match(text)}
+    quoted: list[int] = []
+    for place, text in enumerate(texts):
+        if place in marked or (quoted and quoted[-1] == place - 1 and text.strip()):
+            quoted.append(place)
+    if 2 * sum(len(texts[place].strip()) for place in quoted) <= lines.size:
         return None
     part = lines.part(quoted[0], quoted[-1] + 1)
     return replace(part, texts=[QUOTE.sub(b"", text, count=1) for text in part.texts])

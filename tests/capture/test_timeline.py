@@ -262,3 +262,28 @@ def test_times_of_day_alone_have_intervals(beside, tmp_path):
     assert 4 == len(diagnosis.capture)
     assert "in 30 s" in diagnosis.verdict.sentence
     assert "1970" not in str(diagnosis)
+
+
+def test_loops_of_one_name_in_two_folders_stay_apart(tmp_path):
+    for at, folder in enumerate(("before", "after")):
+        (tmp_path / folder).mkdir()
+        rows = (
+            f"2026/11/27 12:5{at}:0{n} Alloc = {10 * at + n} MiB Sys = 40 MiB NumGC = {n}\n"
+            for n in range(1, 5)
+        )
+        (tmp_path / folder / "api.log").write_text("".join(rows))
+
+    capture = gomem.load(tmp_path)
+
+    names = [f"{folder}/api-{n}" for folder in ("before", "after") for n in range(1, 5)]
+    assert names == list(capture)
+
+
+def test_a_comment_that_ends_with_a_date_begins_a_page(tmp_path):
+    page = "# scraped 2026-11-27T12:53:{}+00:00\n# TYPE go_goroutines gauge\ngo_goroutines {}\n"
+    pages = (page.format(40 + at, 900 + at) for at in range(4))
+    (tmp_path / "dump.txt").write_text("".join(pages))
+
+    times = [moment.time.second for moment in gomem.load(tmp_path).values()]
+
+    assert [40, 41, 42, 43] == times

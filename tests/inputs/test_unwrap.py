@@ -220,7 +220,7 @@ def test_an_example_in_a_long_text_is_no_artefact(prose, kind):
 def test_most_lines_are_quoted_where_quotes_are_taken_off(quoted, kind):
     lines = FILES["status"].read_text().splitlines()
     half = sum(len(f"> {line}".strip()) for line in lines)
-    text = each("> ")("\n".join(lines)) + "x" * (half - quoted) + "\n"
+    text = each("> ")("\n".join(lines)) + "\n" + "x" * (half - quoted) + "\n"
     found = kind_of(text.encode())
 
     assert kind == (found and found.name)

@@ -38,8 +38,10 @@ ALLOCATING = "allocating"  # a large object; the lines that say why it crashed a
 _OUT_OF_MEMORY = re.compile(
     rb"^[\s`$#>]{0,8}(?:(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory"
     rb"|cannot map pages in arena address space|VirtualAlloc of)|fatal error: out of memory)"
+    rb"|[\"'`(] ?fatal error: runtime: (?:out of memory|cannot allocate memory)"  # in a sentence
     rb"|^runtime\.throw\([^\n]*\)\n[^\n]*\n(?:runtime\.[sS]ysMap|runtime\.sysMapOS"
-    rb"|runtime\.sysUsedOS|runtime\.\(\*mheap\)\.sysAlloc|runtime\.largeAlloc"
+    rb"|runtime\.newArenaMayUnlock|runtime\.sysUsedOS"
+    rb"|runtime\.\(\*mheap\)\.sysAlloc|runtime\.largeAlloc"
     rb"|runtime\.\(\*mcache\)\.allocLarge)\(",
     re.MULTILINE,
 )

@@ -52,7 +52,7 @@ HEAD_BYTES = 1 << 16
 HEAD_LINES = 40  # lines searched for the header
 # The columns requested by a command above the rows: `ps -eo rss,comm | grep api` prints no header.
 ASKED = re.compile(
-    rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
+    rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +['\"]?(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
 )
 ASKED_FULL = re.compile(rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-\w{0,8}F\w{0,8}\b.*")
 # A header of docker stats that lost its newline.

@@ -347,3 +347,13 @@ def test_the_object_is_in_the_frames_as_the_heap_grows_by_whole_chunks():
 
     assert 5 << 20 == crash.asked_bytes
     assert crash.is_one_object
+
+
+def test_a_sentence_can_quote_the_runtimes_message():
+    text = (
+        b'It throws " fatal error: runtime: cannot allocate memory " and exits:\n\n'
+        b"> goroutine 5 [running]:\nruntime.throw(0x6eb0bc, 0x1f)\n\t/go/src/runtime/panic.go:617\n"
+        b"runtime.newArenaMayUnlock(0x919e80)\n\t/go/src/runtime/mheap.go:1930 +0xda\n"
+    )
+
+    assert OUT_OF_MEMORY == crash_of(text).why

@@ -338,7 +338,10 @@ def test_rows_of_ps_with_scheduling_classes_need_no_header():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("asks", [b"$ ps -eo rss,comm | grep api", b"ps axo rss,comm | sort -n"])
+@pytest.mark.parametrize(
+    "asks",
+    [b"$ ps -eo rss,comm | grep api", b"ps axo rss,comm | sort -n", b"$ ps -eo 'rss,comm'"],
+)
 def test_the_command_names_the_columns_of_rows_without_a_header(asks):
     text = asks + b"\n116948 api\n"
     assert looks_like_processes(text)
