@@ -63,6 +63,7 @@ TOGETHER = frozenset(
 HEAP = frozenset({"HeapAlloc", "Alloc"})
 GO_METRICS_FIELDS = frozenset({"HeapAlloc", "Sys", "Mallocs", "Frees", "HeapObjects"})
 PROCESSES_NAMED = 4
+MISSING_NAMED = 3
 NUMBERS = 2  # after a name: the value and its time
 # Upper bounds by meaning, which no number can reach; limits of the runtime can be infinite.
 MOST = {"memstats": float(NO_GOAL_FROM), "process": 2.0**53, "histogram": 2.0**62}
@@ -384,6 +385,8 @@ def _lacks(page: Page, source: str) -> Damage | None:
     missing = sorted(TOGETHER - there - of_one_number)
     if not missing or not there - GO_METRICS_FIELDS:
         return None
-    names = ", ".join(missing)
-    what = f"{EXCERPT}MemStats without {names}: the page is cut, or lines were taken out"
+    more = len(missing) - MISSING_NAMED
+    names = ", ".join(missing[:MISSING_NAMED]) + (f" and {more} more" if more > 0 else "")
+    why = "the program writes no more of them, the page is cut, or lines were taken out"
+    what = f"{EXCERPT}MemStats without {names}: {why}"
     return Damage(source, "", what)
