@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gomem.errors import FormatError
 from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.runtime_lines.columns import TABLES, pattern_of_columns
+from gomem.inputs.runtime_lines.day_first import with_iso_dates
 from gomem.inputs.runtime_lines.patterns import COUNTS, USER, patterns
 from gomem.inputs.runtime_lines.quantities import NO_BREAK
 from gomem.inputs.runtime_lines.tables import table_in
@@ -91,6 +92,7 @@ def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading
     """
     readings: list[LoggedReading] = []
     table = pattern_of_columns(data)
+    data = data if table is None else with_iso_dates(data)
     known = [pattern for pattern in patterns() if pattern.contains in data]
     known = [*known, table] if table else known
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -105,6 +107,7 @@ def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading
 
 def parse_table(data: bytes, *, source: str) -> tuple[list[LoggedReading], list[Damage]]:
     """Parse the first table over time, see `tables`; FormatError if there is none."""
+    data = with_iso_dates(data)
     table = table_in(data)
     rows = [] if table is None else data.split(b"\n")[table.start : table.stop]
     read = (
