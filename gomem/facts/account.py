@@ -121,13 +121,19 @@ def reading_of(
         live_bytes=moment.live_bytes,
         is_one_state=not any(row["confidence"] == DOUBTFUL for row in rows),
         lazy_free_bytes=sizes.get("heap_released_resident"),
-        file_bytes=None if mapped is None else mapped + shared,
+        file_bytes=_shared_by_top(moment) if mapped is None else mapped + shared,
         shared_bytes=shared,
         program_data_bytes=_program_data(moment.mappings),
         native_bytes=sizes.get("native_heap") if is_logged else None,
         sys_bytes=moment.sys_bytes,
         is_runtime_all_else=is_logged and STACKS not in reserved,
     )
+
+
+def _shared_by_top(moment: MomentFacts) -> int | None:
+    """Return top's SHR, the resident pages of files and shared memory, if RSS is top's, too."""
+    listed = moment.listed if moment.rss_is_listed and moment.mappings is None else None
+    return None if listed is None else listed.shared_bytes
 
 
 def _resident(sizes: dict[str, int]) -> dict[str, int]:
