@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
 
 
-MIN_CYCLES = 2  # of a log: a goal follows from what the GC before left
 AFTER_A_KILL = text(
     "The kernel's log lines do not say what used the memory. Capture after the process has "
     "restarted: {}.",
@@ -75,7 +74,7 @@ def is_bystander(listed: Listed, limits: Thresholds) -> bool:
 def _by_log(case: Case, listed: Listed) -> Text:
     """Say what a log's last GC left, if that or the goal after it fills the memory at the kill."""
     log, limit = case.facts.collector, listed.limit_bytes or listed.rss_bytes or 0
-    if log is None or len(log.cycles) < MIN_CYCLES:
+    if log is None or log.cycles.iloc[1:].empty:  # a goal is of what the GC before left
         return Text()
     full = case.thresholds.most_share * limit
     live, goals = log.cycles["heap_live_bytes"], log.cycles["heap_goal_bytes"]

@@ -42,7 +42,8 @@ def is_at_its_highest(diagnosis: Diagnosis) -> bool:
     facts, account = diagnosis.facts, diagnosis.facts.account
     if account is None or len(account.snapshots) < MIN_READINGS or level_since(account):
         return False
-    if facts.by_moment[account.last.moment].memstats is not None:
+    last = facts.by_moment.get(account.last.moment)  # none has a log's collection
+    if last is not None and last.memstats is not None:
         return False
     sizes = account.level(ALL).since_start.values
     if goal_reached_words(diagnosis):
