@@ -74,7 +74,7 @@ def is_bystander(listed: Listed, limits: Thresholds) -> bool:
 def _by_log(case: Case, listed: Listed) -> Text:
     """Say what a log's last GC left, if that or the goal after it fills the memory at the kill."""
     log, limit = case.facts.collector, listed.limit_bytes or listed.rss_bytes or 0
-    if log is None or log.cycles.iloc[1:].empty:  # a goal is of what the GC before left
+    if log is None or len(log.cycles) <= 1:  # a goal is of what the GC before left
         return Text()
     full = case.thresholds.most_share * limit
     live, goals = log.cycles["heap_live_bytes"], log.cycles["heap_goal_bytes"]
