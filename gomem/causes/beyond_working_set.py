@@ -25,14 +25,15 @@ def beyond_working_set(case: Case, cause: Cause, next_step: Text) -> list[Findin
     """Return a finding if one container's working set grows by more than Go ever reserved."""
     limits, moments = case.thresholds, case.facts.of_last_process
     used = [moment for moment in moments if _working_set(moment) is not None]
-    reserved = [size for moment in moments if (size := _reserved(moment)) is not None]
+    reserved = [(size, moment) for moment in moments if (size := _reserved(moment)) is not None]
     names = {moment.listed.name for moment in used if moment.listed is not None}
     if len(names) != 1 or not reserved or len(used) < limits.growth_readings:
         return []
     rise = level_of("", [(moment.time, float(_working_set(moment) or 0)) for moment in used]).rise
     if rise is None or not rise.goes_on:
         return []
-    last, most = used[-1], max(reserved)
+    last = used[-1]
+    most, at = max(reserved, key=lambda each: each[0])
     beyond = round(rise.grown) - most
     if beyond < limits.notable(limits.native_bytes, round(rise.reached)):
         return []
@@ -51,7 +52,7 @@ def beyond_working_set(case: Case, cause: Cause, next_step: Text) -> list[Findin
             size=beyond,
             evidence=(
                 *rise_evidence(path, "working set", rise),
-                Evidence(path, "Sys, highest", most, "B"),
+                Evidence(at.path("memstats"), "Sys, highest", most, "B"),
             ),
             next_step=next_step,
             confidence="possible",

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from gomem.causes.cause import Cause
     from gomem.facts.moment import MomentFacts
 
+KEEPS = "Leak or cache still filling"
+WORK = "Work of a program that has ended, or a leak"
 SEE_CALLERS = "See which callers cause the growth: {}."
 NAME_IT = text(
     "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "
@@ -107,7 +109,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
             Severity.INFO if has_ended else Severity.WARNING,
             text(
                 "{}: RSS grows {}; {} of {} is from {}",
-                "Work of a program that has ended, or a leak" if has_ended else _KEEPS,
+                WORK if has_ended else KEEPS,
                 grows,
                 share_words(sites[0].share, thresholds),
                 "inuse_space" if facts.profiles.growth_holders is None else "the growth",
@@ -143,7 +145,6 @@ def _anonymous(moment: MomentFacts) -> int | None:
     return ledger.rss_bytes - ledger.part("mapped_files") - ledger.part("shared_memory")
 
 
-_KEEPS = "Leak or cache still filling"
 _RSS_ONLY = (
     "RSS rises steadily to the end, and a heap profile shows who holds Go's heap. A profile is of "
     "an earlier GC and leaves garbage out, so it shows less than RSS. Only a second profile shows "

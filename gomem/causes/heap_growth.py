@@ -23,7 +23,15 @@ from gomem.causes.commands import CAPTURE, sentences, top, with_files
 from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
-from gomem.causes.grown_in_one_file import NAME_IT, SEE_CALLERS, of_arenas, of_delta, of_rss
+from gomem.causes.grown_in_one_file import (
+    KEEPS,
+    NAME_IT,
+    SEE_CALLERS,
+    WORK,
+    of_arenas,
+    of_delta,
+    of_rss,
+)
 from gomem.causes.live_growth import (
     CODE,
     PROFILES,
@@ -196,10 +204,10 @@ def _title(
     live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case, *, has_ended: bool
 ) -> Text:
     is_step = rise.readings < case.thresholds.growth_readings  # as far as anything shows
-    what = "Leak, filling cache or burst" if is_step else "Leak or cache still filling"
+    what = "Leak, filling cache or burst" if is_step else KEEPS
     grows = text(
         "{}: {}the live heap {} by {}{}, to {}{}",
-        "Work of a program that has ended, or a leak" if has_ended else what,
+        WORK if has_ended else what,
         "outside bursts " if live.rises_between_bursts else "",
         "grew" if has_ended else "grows",
         "about " if live.level.source == PROFILES else "",

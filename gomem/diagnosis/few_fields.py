@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.commands import (
-    TAKE_GOROUTINES,
     TAKE_HEAP_PROFILE,
     TAKE_MEMSTATS,
     TAKE_SMAPS,
+    WHERE_THEY_WAIT,
 )
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.releases import Fact
@@ -53,7 +53,6 @@ BESIDE_THE_HEAP = {
 }
 COUNTING = ("metrics", "runtime_lines")  # kinds of files
 NAMED = 3  # sizes
-WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 SEE_RSS = text("See what is in RSS: {}.", TAKE_SMAPS)
 WHAT_NEXT = text("See what retains the heap: {}. {}", TAKE_HEAP_PROFILE, SEE_RSS)
 SEE_IDLE = text(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
 from gomem.causes.finding import Severity
-from gomem.diagnosis.cgroup_growth import cgroup_growth
 from gomem.text import Count, File, Text, joined, text
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def nothing_words(capture: Capture) -> Text:
     return text(words, first_quoted(capture.unused_sizes))
 
 
-def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:
+def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) -> str:
     """Findings besides `named`, and what could not be read; empty if there are none."""
     others = [
         finding
@@ -44,7 +43,7 @@ def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:
         (len(damaged) - unread, "place with lines left out", "places with lines left out"),
     )
     counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
-    words = [*counted, *_unread(diagnosis), *_unused(diagnosis.capture)]
+    words = [*counted, *_unread(diagnosis.capture, repeated), *_unused(diagnosis.capture)]
     return text("Also: {}.", joined(", ", words)) if words else ""
 
 
@@ -61,10 +60,9 @@ def _unused(capture: Capture) -> list[Text]:
     return said
 
 
-def _unread(diagnosis: Diagnosis) -> list[Text]:
-    """Files about memory of a kind that gomem cannot read, unless the verdict repeats one."""
-    capture, growth = diagnosis.capture, cgroup_growth(diagnosis)
-    paths = [path for path in capture.unread_evidence if growth is None or path != growth.seen_in]
+def _unread(capture: Capture, repeated: str) -> list[Text]:
+    """Files about memory of a kind that gomem cannot read, but the one that the verdict repeats."""
+    paths = [path for path in capture.unread_evidence if path != repeated]
     said = [
         text("{} not read ({})", File(path), capture.looks[path]) for path in paths[:NAMED_UNREAD]
     ]

@@ -13,6 +13,7 @@ from gomem.causes.commands import (
     CAPTURE_THE_NEXT_RUN,
     TAKE_GOROUTINES,
     TAKE_HEAP_PROFILE,
+    WHERE_THEY_WAIT,
 )
 from gomem.diagnosis.leak_tests import HTTP_CLIENT, leak_test_words, step_of_test
 from gomem.diagnosis.one_type import one_type_words
@@ -69,7 +70,6 @@ _CHECK_LENGTH = Text(
     "Find where the length of that object comes from, and limit it: a length that was read from "
     "input, or a buffer that takes a whole file."
 )
-WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 ANYTHING = text(
     "Collect smaps, MemStats and a heap profile at one time: {}.",
     CAPTURE_ONCE,

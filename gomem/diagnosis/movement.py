@@ -26,9 +26,8 @@ def moved_words(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     last = None if account is None else account.of(facts.name)
     if account is None or last is None or len(account.snapshots) < 2:
         return "", False
-    return whole_words(account, diagnosis.case), grew(diagnosis) and _grew(
-        account, last, diagnosis.thresholds
-    )
+    may_grow = _goal_above(diagnosis) is None and _grew(account, last, diagnosis.thresholds)
+    return whole_words(account, diagnosis.case), may_grow
 
 
 def reserved_words(diagnosis: Diagnosis) -> tuple[str, bool]:
@@ -36,17 +35,16 @@ def reserved_words(diagnosis: Diagnosis) -> tuple[str, bool]:
     account = diagnosis.facts.account
     if account is None or account.quantity != "reserved" or not account.snapshots[1:]:
         return "", False
-    grew = _grew(account, account.last, diagnosis.thresholds)
-    return whole_words(account, diagnosis.case), grew
+    may_grow = _grew(account, account.last, diagnosis.thresholds)
+    return whole_words(account, diagnosis.case), may_grow
 
 
 def grew(diagnosis: Diagnosis) -> bool:
     """Whether the total of a capture may be growing."""
     account = diagnosis.facts.account
-    is_room = _goal_above(diagnosis) is not None
-    return (
-        account is not None and not is_room and _grew(account, account.last, diagnosis.thresholds)
-    )
+    if account is None or _goal_above(diagnosis) is not None:
+        return False
+    return _grew(account, account.last, diagnosis.thresholds)
 
 
 def goal_reached_words(diagnosis: Diagnosis) -> Text:

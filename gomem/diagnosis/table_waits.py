@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS
+from gomem.causes.commands import TAKE_STACKS, WHERE_THEY_WAIT
 from gomem.text import Function, Share, Text, text
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ WAITS = {
     "runtime.chansend": "to send to a channel",
     "time.Sleep": "in time.Sleep",
 }
-WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 WHO_HOLDS_IT = text(
     "See what the goroutine that holds the lock waits for, or does: {}.", TAKE_STACKS
 )

@@ -182,7 +182,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
             filter(None, (*whose_words(diagnosis, facts, named, cached), *further, runs, alone))
         ),
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
-        further=further_words(diagnosis, named),
+        further=further_words(diagnosis, named, "" if of_cgroup is None else of_cgroup.seen_in),
     )
 
 
