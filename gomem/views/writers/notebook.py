@@ -142,7 +142,7 @@ def execute_notebook(
     )
     env = _environment(sockets) | ({REDACTED: "1"} if redact else {})
     try:
-        _in_a_thread(client.async_execute(cwd=str(folder), env=env, cleanup_kc=True))
+        _in_a_thread(_executed(client, cwd=str(folder), env=env))
     except nbclient.exceptions.CellExecutionError as error:
         is_ours = error.ename in {"CaptureError", "FormatError"}
         said = error.evalue if is_ours else f"{error.ename}: {error.evalue}"
@@ -153,6 +153,14 @@ def execute_notebook(
     finally:  # it is left behind if the clean-up itself is cancelled
         atexit.unregister(client._cleanup_kernel)  # noqa: SLF001 - nothing else names it
     return nbformat.writes(node) + "\n"
+
+
+async def _executed(client: Any, **start: object) -> None:
+    try:
+        await client.async_execute(cleanup_kc=True, **start)
+    finally:  # nbclient leaves a kernel behind that it is still starting
+        if client.km.has_kernel:
+            await client.km.shutdown_kernel(now=True)
 
 
 def _in_a_thread(work: Coroutine[Any, Any, Any]) -> None:
