@@ -21,6 +21,7 @@ MANIFEST_TIME, BY_NAME, OWN_CLOCK = "manifest", "name", "its own clock"
 BY_FILE = "file"  # copying changes it, so it can sort files but proves nothing
 # A time of day on a day that is not known: good for differences, and for nothing else.
 CLOCK_WITHOUT_DATE = "its own clock, without a date"
+BESIDE = "the paste next to it"  # which was taken within a minute, or so
 EXACT = frozenset({MANIFEST_TIME, OWN_CLOCK, CLOCK_WITHOUT_DATE})
 ISO = re.compile(
     r"(?<![0-9])((?:19|20)[0-9]{2})(-?)([0-9]{2})\2([0-9]{2})"

@@ -22,6 +22,7 @@ from gomem.capture.prose import Prose
 from gomem.capture.release import release_of
 from gomem.capture.runs import OtherRun, before_the_last, of_last_run
 from gomem.capture.series import SERIES, has_several, taken_apart, with_undated_series
+from gomem.capture.session import with_times_beside
 from gomem.capture.timeline import with_series, with_stamped
 from gomem.capture.times_of_day import dated
 from gomem.capture.watched import watched_in_a_notebook
@@ -108,7 +109,7 @@ def _load(
     _read_all(sources, gathering, progress)
     if not gathering.artefacts:
         raise CaptureError(_nothing_readable(named[0], gathering))
-    gathering.artefacts = dated(gathering.artefacts)
+    gathering.artefacts = with_times_beside(dated(gathering.artefacts))
     left, timed = taken_apart([] if manifest.files else gathering.artefacts)
     left = left if timed else gathering.artefacts
     gathering.artefacts, other_runs = _of_one_process(with_undated_series(left))

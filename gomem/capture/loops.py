@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from gomem.capture.pasted import is_mark, prose_in
 from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
 from gomem.inputs.looks_like import looks_like
-from gomem.inputs.processes.dates import time_of, time_of_day
+from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.parse import is_head_of_table
 from gomem.inputs.separators import is_rule, is_separator, time_in
 from gomem.inputs.text_lines import LineNumbers
@@ -28,7 +28,6 @@ from gomem.sources.artefact import Source, SourcePart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime
 
     from gomem.inputs.kinds import Kind
 
@@ -70,14 +69,6 @@ _NUMBERS = re.compile(rb"[0-9a-f]*[0-9][0-9a-f]*")
 class LoopPart(SourcePart):
     """A part of a loop's output."""
 
-    time: datetime | None = None  # printed above it
-    time_of_day: str = ""  # the same if only that is known
-
-    @property
-    def has_time(self) -> bool:
-        """Whether a time stands above it."""
-        return self.time is not None or bool(self.time_of_day)
-
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
@@ -88,8 +79,7 @@ class _Piece:
     at: bytes  # the time above; empty without one
 
     def part(self, source: Source) -> LoopPart:
-        time = time_of(self.at) if self.at else None
-        of_day = time_of_day(self.at) if self.at and time is None else ""
+        time, of_day = clock_of(self.at)
         number = self.start + 1
         return LoopPart(
             f"{source.name}:{number}", self.data, self.data, source.modified,

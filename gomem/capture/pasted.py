@@ -13,12 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from gomem.inputs.cgroup.session import asks_for_a_number
-from gomem.inputs.environ.parse import (
-    MIN_LINES,
-    looks_like_environ,
-    settings_in_commands,
-    settings_named,
-)
+from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
 from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
@@ -26,10 +21,11 @@ from gomem.inputs.machine import lines_of_the_machine
 from gomem.inputs.markdown import FENCE, without_open_bold
 from gomem.inputs.mem_info import lines_of_mem_info
 from gomem.inputs.memstats.in_words import lines_in_words
-from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.pods import lines_of_pods
+from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
+from gomem.inputs.separators import time_in
 from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source, SourcePart
 
@@ -93,20 +89,6 @@ _PRINTED = re.compile(
 )
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
 MIN_WORDS = 4
-_SIZE = re.compile(
-    rb"(?<![\w.])(?<![eE]\+)"
-    rb"(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
-    rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
-)
-# What a person's script printed of numbers that it added up: `Total RSS: 448.5 MB`.
-SCRIPTED = re.compile(
-    rb"(?:total|sum|all)\b[^\n:=]{0,40}?\b(?:rss|pss|uss|mem(?:ory)?)\b[^\n:=]{0,20}[:=] ?"
-    rb"\d[\d.,]{0,15} ?[KMGT]i?B",
-    re.IGNORECASE,
-)
-_MEMORY_WORDS = re.compile(
-    rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -130,6 +112,7 @@ class _Stretch:
     is_marked: bool = False  # whether it is inside a fence, or after a command
     kind: str = UNREAD
     lines: frozenset[int] = frozenset()  # the lines that count, if not all
+    at: bytes = b""  # the time above it
 
     @property
     def is_table(self) -> bool:
@@ -142,7 +125,7 @@ def pasted_parts(source: Source) -> list[Source]:
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data) or not data.strip():
         return []
-    lines = without_open_bold(_unquoted(plain_characters(data).split(b"\n")))
+    lines = without_open_bold(unquoted(plain_characters(data).split(b"\n")))
     stretches = list(_stretches(lines))
     if len(stretches) > MAX_STRETCHES:
         return []
@@ -167,27 +150,6 @@ def pasted_parts(source: Source) -> list[Source]:
     placed += _settings(source, lines, {part.kind for part in parts})
     # report damage only once
     return [*placed[:1], *(replace(part, damage=()) for part in placed[1:])]
-
-
-def sizes_in_sentences(source: Source) -> tuple[str, ...]:
-    """Return sizes that no parser reads: in prose, such as `1.2 GB`, and sums of a script."""
-    data = source.data
-    if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data):
-        return ()
-    lines = _unquoted(plain_characters(data).split(b"\n"))
-    written = (lines[place] for place in sorted(prose_in(lines)))
-    found = (_SIZE.findall(without_limits(line)) for line in written if _MEMORY_WORDS.search(line))
-    sizes = [size.decode() for sizes in found for size in sizes]
-    summed = (SCRIPTED.fullmatch(line.strip()) for line in lines)
-    return (*sizes, *(found[0].decode("utf-8", "replace") for found in summed if found))
-
-
-def settings_in_text(source: Source) -> tuple[str, ...]:
-    """Return runtime variables set anywhere in a text, verbatim: `GOMEMLIMIT=320MiB`."""
-    data = source.data
-    if len(data) > MAX_BYTES or b"\0" in data or looks_like_environ(data, source.name):
-        return ()
-    return settings_named(data)
 
 
 def _with_beside(
@@ -270,7 +232,7 @@ def _is_alone(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:
     return not any(line.strip() for line in beside)
 
 
-def _unquoted(lines: list[bytes]) -> list[bytes]:
+def unquoted(lines: list[bytes]) -> list[bytes]:
     """Remove quote marks if most lines have them."""
     filled = [line for line in lines if line.strip()]
     quoted = sum(QUOTE.match(line) is not None for line in filled)
@@ -349,7 +311,7 @@ def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
     """The stretch with its kind; None if it is not evidence."""
     text = b"\n".join(lines[stretch.start : stretch.stop]) + b"\n"
     kind = kind_of(text)
-    if kind is None and (later := _below_a_caption(lines, stretch)) is not None:
+    if kind is None and (later := _below_first_line(lines, stretch)) is not None:
         return later
     if kind is None:
         return stretch if looks_like(text, "").is_evidence else None
@@ -357,16 +319,15 @@ def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
     return replace(stretch, kind=kind.name) if is_long or kind.name in IN_A_LINE else None
 
 
-def _below_a_caption(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
-    """The stretch without a first line that is no part of the stacks below it; None without any."""
+def _below_first_line(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
+    """The stretch without a first line that is a time, or a caption of stacks; None without one."""
     filled = (place for place in range(stretch.start, stretch.stop) if lines[place].strip())
-    below = next(filled, stretch.stop) + 1
-    kind = (
-        kind_of(b"\n".join(lines[below : stretch.stop]) + b"\n") if below < stretch.stop else None
-    )
-    if kind is None or kind.name not in STACKS:
+    first = next(filled, stretch.stop - 1)
+    kind = kind_of(b"\n".join(lines[first + 1 : stretch.stop]) + b"\n")
+    at = time_in(lines[first].strip())
+    if kind is None or not (at or kind.name in STACKS):
         return None
-    return replace(stretch, start=below, kind=kind.name)
+    return replace(stretch, start=first + 1, kind=kind.name, at=at)
 
 
 def _joined_logs(parts: Sequence[_Stretch]) -> list[_Stretch]:
@@ -395,6 +356,8 @@ def _part(source: Source, lines: Sequence[bytes], part: _Stretch) -> PastedPart:
     filled = (place for place in range(part.start, part.stop) if lines[place].strip())
     start = next(filled, part.start)
     data = _text(lines, replace(part, start=start))
-    first, times = start + 1, (source.modified, source.damage)
-    name = f"{source.name}:{first}"
-    return PastedPart(name, data, data, *times, first_line=first, around=source.data)
+    time, of_day = clock_of(part.at)
+    return PastedPart(
+        f"{source.name}:{start + 1}", data, data, source.modified, source.damage,
+        first_line=start + 1, time=time, time_of_day=of_day, around=source.data,
+    )  # fmt: skip

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gomem.capture.pasted import settings_in_text, sizes_in_sentences
+from gomem.capture.pasted import MAX_BYTES, prose_in, unquoted
+from gomem.inputs.environ.parse import looks_like_environ, settings_named
+from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kubernetes import use_beside_limit
+from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.consumed import peak_beside_limit
 from gomem.inputs.system import system_of
+from gomem.inputs.unwrap import plain_characters
 from gomem.releases import GoVersion, known_version, stated_release
 from gomem.text import File, Quoted, Text, joined, text
 
@@ -20,6 +25,20 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 16  # searched for the Go release
 NAMED = 3  # sizes, or settings
+_SIZE = re.compile(
+    rb"(?<![\w.])(?<![eE]\+)"
+    rb"(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
+    rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
+)
+# What a person's script printed of numbers that it added up: `Total RSS: 448.5 MB`.
+_SCRIPTED = re.compile(
+    rb"(?:total|sum|all)\b[^\n:=]{0,40}?\b(?:rss|pss|uss|mem(?:ory)?)\b[^\n:=]{0,20}[:=] ?"
+    rb"\d[\d.,]{0,15} ?[KMGT]i?B",
+    re.IGNORECASE,
+)
+_MEMORY_WORDS = re.compile(
+    rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
+)
 
 
 def first_quoted(words: Sequence[str]) -> Text:
@@ -40,12 +59,12 @@ class Prose:
 
     def add(self, source: Source) -> None:
         """Add the facts of one text."""
-        self.sizes += sizes_in_sentences(source)
+        self.sizes += _sizes_in_sentences(source)
         head = source.data[:HEAD_BYTES]
         for compare in (use_beside_limit, peak_beside_limit) if b"\0" not in head else ():
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
-        self.settings += settings_in_text(source)
+        self.settings += _settings_in_text(source)
         self.systems.add(system_of(source.data))
         if b"\0" not in head and (release := stated_release(head)):
             self.releases[source.name] = release
@@ -81,3 +100,24 @@ class Prose:
         known = {name for environ in environments for name in environ.variables}
         named = dict.fromkeys(self.settings)
         return tuple(setting for setting in named if setting.partition("=")[0] not in known)
+
+
+def _sizes_in_sentences(source: Source) -> tuple[str, ...]:
+    """Return sizes that no parser reads: in prose, such as `1.2 GB`, and sums of a script."""
+    data = source.data
+    if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data):
+        return ()
+    lines = unquoted(plain_characters(data).split(b"\n"))
+    written = (lines[place] for place in sorted(prose_in(lines)))
+    found = (_SIZE.findall(without_limits(line)) for line in written if _MEMORY_WORDS.search(line))
+    sizes = [size.decode() for sizes in found for size in sizes]
+    summed = (_SCRIPTED.fullmatch(line.strip()) for line in lines)
+    return (*sizes, *(found[0].decode("utf-8", "replace") for found in summed if found))
+
+
+def _settings_in_text(source: Source) -> tuple[str, ...]:
+    """Return runtime variables set anywhere in a text, verbatim: `GOMEMLIMIT=320MiB`."""
+    data = source.data
+    if len(data) > MAX_BYTES or b"\0" in data or looks_like_environ(data, source.name):
+        return ()
+    return settings_named(data)

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
-from gomem.capture.clock import CLOCK_WITHOUT_DATE, OWN_CLOCK
+from gomem.capture.clock import BESIDE, CLOCK_WITHOUT_DATE, OWN_CLOCK
 from gomem.capture.pasted import PastedPart
 from gomem.capture.place import AFTER, ONE_SCRIPT, are_repeated, place_of_word, stem_of
 from gomem.capture.runs import in_order
@@ -58,7 +58,7 @@ def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]
     of_moments = [file for file in artefacts if file.kind.scope == MOMENT_SCOPE]
     if len(of_moments) < 2:
         return artefacts, []
-    are_dated = all(file.time_source == OWN_CLOCK for file in of_moments)
+    are_dated = all(file.time_source in {OWN_CLOCK, BESIDE} for file in of_moments)
     found = {
         id(file): series
         for file in artefacts

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
@@ -85,9 +86,14 @@ def _join(groups: dict[str, list[Artefact]], series: Series, *, is_alone: bool) 
             taken.add(name)
     folder = PurePosixPath(series.name).parent
     stem = _stem(series) if is_alone else str(folder / _stem(series))
-    for number, reading in enumerate(series.readings):
-        name = joined.get(number, f"{stem}-{row_of(reading) or number + 1}")
-        groups[name].append(replace(reading, moment=name))
+    others = set(groups)
+    free = (name for number in count(1) if (name := f"{stem}-{number}") not in others)
+    rows = [f"{stem}-{row_of(reading)}" for reading in series.readings if row_of(reading)]
+    are_free = len(rows) == len(series.readings) and others.isdisjoint(rows)
+    names = iter(rows if are_free else free)
+    for number, (reading, name) in enumerate(zip(series.readings, names, strict=False)):
+        moment = joined.get(number, name)
+        groups[moment].append(replace(reading, moment=moment))
 
 
 def _within(times: Sequence[datetime], at: datetime, reach: timedelta) -> range:

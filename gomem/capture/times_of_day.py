@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.capture.clock import BY_NAME, OWN_CLOCK
-from gomem.capture.loops import LoopPart
 from gomem.inputs.kinds import CAPTURE_SCOPE
+from gomem.sources.artefact import SourcePart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def _in_name(file: Artefact) -> str:
     """The time of day of a file without a better clock, in a loop or in its name; else empty."""
     if file.time_source in DATED or file.kind.scope == CAPTURE_SCOPE:
         return ""
-    if isinstance(file.source, LoopPart) and file.source.time_of_day:
+    if isinstance(file.source, SourcePart) and file.source.time_of_day:
         return file.source.time_of_day
     found = TIME_OF_DAY.search(PurePosixPath(file.source.name).name)
     return "" if found is None else f"{found[1]}:{found[3]}:{found[4]}"

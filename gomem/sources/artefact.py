@@ -73,6 +73,13 @@ class SourcePart(Source):
     """One of several artefacts in a text."""
 
     first_line: int = 1  # its first line in the text
+    time: datetime | None = None  # printed above it
+    time_of_day: str = ""  # the same if only that is known
+
+    @property
+    def has_time(self) -> bool:
+        """Whether a time stands above it."""
+        return self.time is not None or bool(self.time_of_day)
 
     @property
     def text_name(self) -> str:

@@ -64,3 +64,9 @@ def time_of(line: bytes) -> datetime | None:
     if time is None or (other["half"] and not 1 <= time.hour <= 12):
         return None
     return time.replace(hour=time.hour % 12 + half) if other["half"] else time
+
+
+def clock_of(line: bytes) -> tuple[datetime | None, str]:
+    """Return the time in such a line; the time of day if only that is known; else neither."""
+    time = time_of(line)
+    return time, "" if time is not None else time_of_day(line)
