@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.in_use import who_holds
 from gomem.diagnosis.listed_memory import address_space_words, kernel_words
+from gomem.diagnosis.live_beside_size import live_share_words
 from gomem.diagnosis.outside_sys import beyond_sys_words
 from gomem.diagnosis.without_rss import by_pasted
 from gomem.text import Bytes, Text, text
@@ -28,7 +29,11 @@ def whose_words(
     if facts is not None and facts.rss_bytes is not None:
         kernel = kernel_words(facts)
     said = (cached, kernel, _peak_words(diagnosis, facts), address_space_words(facts))
-    of_go = (beyond_sys_words(diagnosis, facts), level_beside_rss(diagnosis, facts))
+    of_go = (
+        beyond_sys_words(diagnosis, facts),
+        level_beside_rss(diagnosis, facts),
+        live_share_words(diagnosis, facts),
+    )
     return (*said, *of_go, *_beside(diagnosis), _holder(diagnosis, facts, named))
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.analysis.memory.readings import ALL
-from gomem.analysis.profiles.published import IN_USE, total_bounds
 from gomem.diagnosis.movement import goal_reached_words, grew
 from gomem.diagnosis.observations import level_since
+from gomem.facts.heap_need import heap_needs_of
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.capture import CaptureFacts
 
 MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the current state
 
@@ -67,19 +65,8 @@ def is_accounted_for(diagnosis: Diagnosis) -> bool:
     unknown = rss if last.groups is None else last.groups.sizes.get(UNDIVIDED, 0)
     if last.rss_is_of_cgroup and last.is_mostly_page_cache:
         return True
-    return unknown - _most_heap(facts) <= limits.most_share * rss
-
-
-def _most_heap(facts: CaptureFacts) -> float:
-    """The largest heap that the live objects of the last profile can need; 0 without one."""
-    profiles = facts.profiles.by_moment.values()
-    usable = [profile for profile in profiles if IN_USE in profile.sample_type_names]
-    if not usable:
-        return 0.0
-    last = usable[-1]
-    bounds, gogc = total_bounds(last), float(facts.settings.gogc.value)
-    live = last.total(IN_USE) if bounds is None else bounds[1]
-    return float(live) * (1 + (gogc if math.isfinite(gogc) else 0))
+    most = max((need.most_bytes for need in heap_needs_of(facts)), default=0.0)
+    return unknown - most <= limits.most_share * rss
 
 
 def shows_no_growth(diagnosis: Diagnosis) -> bool:

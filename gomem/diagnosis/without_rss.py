@@ -111,7 +111,10 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
             beside = (other(diagnosis, facts) for other in BESIDE.get(tell, ()))
             more = list(filter(None, beside))
             grew = grew or (tell is _by_heap_profiles and any(rose for _, rose, _ in more))
-            return joined(" ", (said, *(words for words, *_ in more))), grew, step
+            sentences = [said, *(words for words, *_ in more)]
+            if tell is _by_log and by_container(diagnosis, facts) is not None:
+                sentences.insert(0, sentences.pop())  # a size first, then what it cost
+            return joined(" ", sentences), grew, step
     return nothing_words(diagnosis.capture), False, ANYTHING
 
 

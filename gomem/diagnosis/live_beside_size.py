@@ -1,0 +1,59 @@
+"""What part of RSS, or of a working set, the live heap is, where no MemStats divide it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.memory.groups import FILES, UNDIVIDED
+from gomem.facts.heap_need import heap_needs_of
+from gomem.text import Bytes, Share, Text, text
+
+if TYPE_CHECKING:
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
+
+REST = "freed heap that the runtime keeps, stacks, or memory outside Go"
+
+
+def live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """The share of the live heap, or what its next GC leaves to be explained; empty if neither."""
+    sized = None if facts is None else _undivided(facts)
+    needs = heap_needs_of(diagnosis.facts)
+    if sized is None or not needs:
+        return Text()
+    size, what = sized
+    need, limits = needs[0], diagnosis.thresholds
+    rest = size - need.most_bytes
+    if need.live_bytes >= limits.most_share * size:
+        after = "after the last GC" if need.is_of_log else "by the heap profile"
+        share = Share(min(1.0, need.live_bytes / size))
+        return text(
+            "The live heap {} ({}) is {} of {}.", after, Bytes(need.live_bytes), share, what
+        )
+    if rest < limits.notable(limits.native_bytes, size):
+        return Text()
+    if need.is_of_log:
+        words = "The next GC starts when the heap reaches {}: the other {} of {} is {}."
+    else:
+        words = "With garbage, its objects need at most {} of heap: the other {} of {} is {}."
+    return text(words, Bytes(need.most_bytes), Bytes(rest), what, REST)
+
+
+def _undivided(facts: MomentFacts) -> tuple[int, str] | None:
+    """The size that no file divides, and its name; None if one does, or there is no size."""
+    stats = facts.any_memstats
+    if facts.memstats is not None or (stats is not None and pd.notna(stats.get("Sys"))):
+        return None
+    if facts.rss_bytes is not None:
+        groups = facts.groups
+        parts = {UNDIVIDED} if groups is None else set(groups.sizes)
+        if not parts <= {UNDIVIDED, FILES} or facts.rss_is_of_cgroup:
+            return None
+        known = 0 if groups is None else groups.sizes.get(FILES, 0)
+        return facts.rss_bytes - known, "the anonymous memory" if known else "RSS"
+    listed = facts.listed
+    if listed is None or listed.working_set_bytes is None:
+        return None
+    return listed.working_set_bytes, "the working set"
