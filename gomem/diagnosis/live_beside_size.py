@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-REST = "freed heap that the runtime keeps, stacks, or memory outside Go"
+REST = "freed heap that the runtime keeps, stacks, the program's files, or memory outside Go"
 
 
 def live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -32,7 +32,7 @@ def live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         return text(
             "The live heap {} ({}) is {} of {}.", after, Bytes(need.live_bytes), share, what
         )
-    if rest < limits.notable(limits.native_bytes, size):
+    if rest < max(limits.kept_bytes, limits.most_share * size):
         return Text()
     if need.is_of_log:
         words = "The next GC starts when the heap reaches {}: the other {} of {} is {}."
