@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from gomem.capture.blocks import begins_with_a_log, blocks_of
 from gomem.inputs.cgroup.session import asks_for_a_number
 from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
 from gomem.inputs.json_text import is_json_alone
@@ -65,6 +66,7 @@ WITHOUT_WORDS = frozenset(
 )
 
 _NAMED = re.compile(NAMED)
+_CLOCK = re.compile(rb"(?<![\d:.])\d\d:\d\d:\d\d(?![\d:.])")  # in a line above a paste
 _COMMAND = re.compile(
     rb"[$#%>] *(?:(?:sudo|time|watch)\b[^\n]{0,80}? )?(?:cat|curl|wget|go|kubectl|oc|docker|podman"
     rb"|ps|top|htop|pmap|free|head|tail|grep|less|journalctl|dmesg|gops|systemctl|systemd-cgtop"
@@ -132,19 +134,20 @@ def pasted_parts(source: Source) -> list[Source]:
     kind = kind_of(data, source.name)
     is_one = kind is not None
     whole = _Stretch(0, len(lines), kind=UNREAD if kind is None else kind.name)
-    is_put_together = (
-        _is_prose(next(filter(bytes.strip, lines)))
-        or any(stretch.is_marked for stretch in stretches)
-        or (whole.kind == TABLE and _has_other(lines, stretches))
+    divided = [part for stretch in stretches for part in _divided(lines, stretch)]
+    is_by_a_person = _is_prose(next(filter(bytes.strip, lines))) or any(
+        stretch.is_marked for stretch in stretches
     )
+    is_put_together = is_by_a_person or not begins_with_a_log(lines)
     if is_one and not is_put_together and whole.kind != BENCHMARKS:
         return _with_beside(source, lines, whole)
-    named = (_named(lines, stretch) for stretch in stretches)
+    named = (_named(lines, part) for part in divided)
     parts = _joined_logs([part for part in named if part is not None])
     tables = [part for part in parts if whole.kind == BENCHMARKS and part.kind == UNREAD]
     if is_one and not is_put_together:
         return _with_beside(source, lines, whole, tables)
-    if (is_one and not _is_ticket(parts)) or _is_alone(lines, parts):
+    evidence = parts if is_by_a_person else [part for part in parts if part.kind != UNREAD]
+    if (is_one and not _is_ticket(evidence)) or _is_alone(lines, parts):
         return _with_beside(source, lines, whole, tables)
     placed = [_part(source, lines, part) for part in (*parts, *_beside_all(lines, parts))]
     placed += _settings(source, lines, {part.kind for part in parts})
@@ -218,12 +221,6 @@ def _is_ticket(parts: Sequence[_Stretch]) -> bool:
     return len({part.kind for part in parts}) >= MIN_KINDS and len(logs) <= 1
 
 
-def _has_other(lines: Sequence[bytes], stretches: Sequence[_Stretch]) -> bool:
-    """Whether prose separates a table of processes from what pprof printed, or other evidence."""
-    named = (_named(lines, stretch) for stretch in stretches if stretches[1:])
-    return any(part is not None and part.kind not in {UNREAD, TABLE} for part in named)
-
-
 def _is_alone(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:
     """Whether there is no text besides the only part."""
     if len(parts) != 1:
@@ -256,6 +253,18 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
         start = place if says_what else place + 1
         is_marked = ends and not is_fence
         is_fenced ^= is_fence
+
+
+def _divided(lines: Sequence[bytes], stretch: _Stretch) -> list[_Stretch]:
+    """The blocks of a stretch, if they are several artefacts; else the stretch."""
+    blocks = blocks_of(lines, stretch.start, stretch.stop)
+    if len(blocks) < 2:
+        return [stretch]
+    clocks = [block.caption is not None and _CLOCK.search(lines[block.caption]) for block in blocks]
+    return [
+        replace(stretch, start=block.start, stop=block.stop, at=clock[0] if clock else b"")
+        for block, clock in zip(blocks, clocks, strict=True)
+    ]
 
 
 def _sessions(lines: Sequence[bytes]) -> set[int]:

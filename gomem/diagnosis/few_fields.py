@@ -13,6 +13,7 @@ from gomem.causes.commands import (
     TAKE_SMAPS,
     WHERE_THEY_WAIT,
 )
+from gomem.diagnosis.live_by_fields import freed_words, live_words
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.releases import Fact
 from gomem.text import Bytes, Count, MomentName, Seconds, Text, joined, text
@@ -92,7 +93,10 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             swings = text("{} What it falls to rises, from {} to {}.", swings, *ends)
     of_level = _of_level(known, level, rounding)
     counts = _of_a_page(diagnosis, last)
-    sentences = (of_level, swings, _of_idle(last), of_sys, counts, one_reading(diagnosis))
+    sentences = (
+        of_level, swings, live_words(diagnosis, known, level), _of_idle(last), of_sys,
+        freed_words(diagnosis, last), counts, one_reading(diagnosis),
+    )  # fmt: skip
     return joined(" ", filter(None, sentences)), grew, step
 
 

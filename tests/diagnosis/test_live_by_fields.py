@@ -1,0 +1,53 @@
+"""A few fields of MemStats: what of HeapAlloc and of Sys is live, as far as they say it."""
+
+import pytest
+
+from gomem.capture.load import load
+from gomem.diagnosis.diagnosis import diagnose
+
+
+def said(tmp_path, text, **files):
+    for name, content in {"log": text, **files}.items():
+        (tmp_path / f"{name}.txt").write_text(content)
+    return diagnose(load(tmp_path)).verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("environ", "live"),
+    [
+        ({}, "GOGC 100, assumed, about 157 MiB were live"),
+        ({"environ": "GOGC=400\0GOMEMLIMIT=off\0HOME=/\0"}, "GOGC 400, about 62.8 MiB were live"),
+        ({"environ": "GOGC=off\0HOME=/\0"}, ""),
+        ({"environ": "GOMEMLIMIT=400MiB\0HOME=/\0"}, ""),
+    ],
+)
+def test_the_heap_goal_says_what_was_live(environ, live, tmp_path):
+    text = "HeapAlloc = 329165712\nHeapInuse = 343965696\nNextGC = 329126592\nNumGC = 3955\n"
+
+    sentence = said(tmp_path, text, **environ)
+
+    assert live in sentence
+    assert bool(live) == ("(NextGC)" in sentence)
+
+
+def test_the_least_goal_says_nothing(tmp_path):
+    text = "HeapAlloc = 229165\nHeapInuse = 343965\nNextGC = 4194304\nNumGC = 0\n"
+
+    assert "(NextGC)" not in said(tmp_path, text)
+
+
+@pytest.mark.parametrize(("last", "is_said"), [(18, True), (19, False)])
+def test_a_rise_without_a_gc_can_be_garbage(last, is_said, tmp_path):
+    text = f"HeapAlloc: 8722318896 , NumGC: 18\nHeapAlloc: 13410817592 , NumGC: {last}\n"
+
+    sentence = said(tmp_path, text)
+
+    assert is_said == ("No GC ran since" in sentence)
+    assert is_said == ("how much of the 4.37 GiB allocated since is live is unknown" in sentence)
+
+
+@pytest.mark.parametrize(("alloc", "is_said"), [("1", True), ("928", False)])
+def test_what_go_reserved_for_little_is_not_live(alloc, is_said, tmp_path):
+    text = f"Alloc = {alloc} MiB\tTotalAlloc = 4589 MiB\tSys = 3043 MiB\tNumGC = 14\n"
+
+    assert is_said == ("Nearly all of that is not live" in said(tmp_path, text))
