@@ -6,8 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.capture.loops import LoopPart, loop_parts
-from gomem.capture.pasted import MAX_BYTES as TICKET_BYTES
-from gomem.capture.pasted import is_mark, pasted_parts, prose_in
+from gomem.capture.pasted import pasted_parts
 from gomem.inputs.disk_free import lines_of_df
 from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
 from gomem.inputs.markdown import FENCE
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 MARKDOWN = frozenset({".md", ".markdown", ".txt", ""})
 DOCUMENTS = frozenset({"README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "LICENSE"})
-MIN_FENCES = MIN_MARKS = 2
+MIN_FENCES = 2
 MAX_BYTES = 1 << 24  # of a text that is searched for what df printed
 
 
@@ -66,8 +65,8 @@ def _parts(source: Source, *, is_ticket: bool) -> list[Source]:
 def only_ticket(sources: Sequence[Source]) -> Source | None:
     """Return the only ticket of a folder; None if there is code, or a file of a kind that it has.
 
-    A ticket is prose around artefacts of two kinds, of which one is of a process, in fences or
-    below the commands that printed them. Files of other kinds are what is attached to it.
+    A ticket has artefacts of two kinds, of which one is of a process. Files of other kinds are what
+    is attached to it.
     """
     tickets = [(source, kinds) for source in sources if (kinds := _kinds_of_ticket(source))]
     if len(tickets) != 1:
@@ -82,9 +81,6 @@ def _kinds_of_ticket(source: Source) -> set[str]:
     """The kinds in a text that is a ticket by its content, and no README by its name; else none."""
     path = PurePosixPath(source.name)
     if path.suffix.lower() not in MARKDOWN or path.stem.upper() in DOCUMENTS:
-        return set()
-    lines = source.data.split(b"\n") if len(source.data) <= TICKET_BYTES else []
-    if sum(map(is_mark, lines)) < MIN_MARKS or not prose_in(lines):
         return set()
     kinds = [kind_of(part.data, part.name) for part in pasted_parts(source)]
     scopes = {kind.name: kind.scope for kind in kinds if kind is not None}

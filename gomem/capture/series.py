@@ -103,7 +103,8 @@ def with_undated_series(artefacts: list[Artefact]) -> list[Artefact]:
     """Split a file with several readings into snapshots, unless other files have snapshots.
 
     Otherwise it is unknown which reading belongs to the other files, and the last reading is used.
-    Other files that were taken once, without a clock, belong to the end of the series.
+    Other files that were taken once, without a clock, belong to the end of the series, and so do
+    other pastes in its text.
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     many = [file for file in of_moments if file.kind.name in SERIES and has_several(file)]
@@ -113,7 +114,9 @@ def with_undated_series(artefacts: list[Artefact]) -> list[Artefact]:
     if are_pasted:
         many = [file for file in of_moments if file.kind is many[0].kind]
     beside = [file for file in of_moments if not any(file is series for series in many)]
-    are_at_end = _are_taken_once(beside, many[0])
+    are_at_end = _are_taken_once(beside, many[0]) or (
+        are_pasted and all(map(_is_pasted, beside)) and not are_repeated([many[0], *beside])
+    )
     if not are_at_end and not all(map(_is_undated_paste, beside)):
         return artefacts
     dumps = in_order([reading for file in many for reading in _timed(file, artefacts)])

@@ -17,6 +17,7 @@ import pandas as pd
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import FILES, NATIVE
+from gomem.causes.beyond_log import beyond_log
 from gomem.causes.beyond_working_set import beyond_working_set
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
@@ -105,8 +106,10 @@ def _beyond_profiles(case: Case, account: Account, least: float) -> list[Finding
     last, profiles = case.facts.by_moment[account.last.moment], case.facts.profiles
     heap, files = profiles.heap_at_most.get(last.name), _mapped_files(account)
     are_stacks = goroutines_pile_up(case) or bool(deep_recursion(case))
-    if heap is None or last.memstats is not None or are_stacks:
+    if last.memstats is not None or are_stacks:
         return []
+    if heap is None:
+        return beyond_log(case, CAUSE, account, files, least=least, next_step=_TAKE_SMAPS)
     beyond = account.change_bytes - files - heap
     if beyond < least:
         return []

@@ -303,7 +303,7 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
             first = run.first_bytes if first is None else min(first, run.first_bytes)
             risen = text(", up from {}", _to_a_mebibyte(first))
         return text("{}{}; there are too few GCs for a trend.", live, risen), False
-    if run.slope_low > 0:
+    if run.slope_low > 0 and run.last_bytes > run.first_bytes:
         rate = Rate(run.slope_bytes_per_second, run.slope_low, run.slope_high)
         return text("{} and grows by {}.", live, rate), has_risen
     trend = "shrinks" if run.slope_high < 0 else "does not grow significantly"
