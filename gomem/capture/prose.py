@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gomem.capture.pasted import settings_in_text, sizes_in_sentences
-from gomem.inputs.kubernetes import use_beside_limit
+from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
 from gomem.inputs.processes.consumed import peak_beside_limit
 from gomem.inputs.system import system_of
 from gomem.releases import GoVersion, known_version, stated_release
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 16  # searched for the Go release
 NAMED = 3  # sizes, or settings
+_SAID = (use_beside_limit, peak_beside_limit, said_of_a_kill)
 
 
 def first_quoted(words: Sequence[str]) -> Text:
@@ -33,7 +34,7 @@ class Prose:
     """Facts in a capture's texts, outside the pasted artefacts."""
 
     sizes: list[str] = field(default_factory=list)
-    uses: list[Text] = field(default_factory=list)  # use beside a limit, by its sentences
+    uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
     settings: list[str] = field(default_factory=list)
     systems: set[str] = field(default_factory=set)
     releases: dict[str, str] = field(default_factory=dict)  # Go releases, by file
@@ -42,7 +43,7 @@ class Prose:
         """Add the facts of one text."""
         self.sizes += sizes_in_sentences(source)
         head = source.data[:HEAD_BYTES]
-        for compare in (use_beside_limit, peak_beside_limit) if b"\0" not in head else ():
+        for compare in _SAID if b"\0" not in head else ():
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
         self.settings += settings_in_text(source)
