@@ -56,7 +56,7 @@ from gomem.diagnosis.pasted_profiles import (
     told_total,
     with_the_profile,
 )
-from gomem.diagnosis.table_waits import wait_words
+from gomem.diagnosis.table_waits import few_words, wait_words
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
 from gomem.facts.profiles import ALLOCATED, IN_USE
@@ -155,7 +155,9 @@ def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
                 if profile.kind != GOROUTINE:
                     return pasted_words(profile), False, step
                 waits, step = wait_words(profile)
-                return joined(" ", filter(None, (pasted_words(profile), waits))), False, step
+                few = few_words(profile, diagnosis.thresholds)
+                said = filter(None, (pasted_words(profile), waits, few))
+                return joined(" ", said), False, step
     return None
 
 
