@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gomem.capture.pasted import settings_in_text, sizes_in_sentences
+from gomem.inputs.kinds import kind_of
 from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
 from gomem.inputs.processes.consumed import peak_beside_limit
+from gomem.inputs.sized_rows import tables_of_sizes
 from gomem.inputs.system import system_of
 from gomem.releases import GoVersion, known_version, stated_release
 from gomem.text import File, Quoted, Text, joined, text
@@ -43,6 +45,8 @@ class Prose:
         """Add the facts of one text."""
         self.sizes += sizes_in_sentences(source)
         head = source.data[:HEAD_BYTES]
+        for table, sizes in tables_of_sizes(head) if b"\0" not in head else ():
+            self.sizes += sizes if kind_of(table) is None else []
         for compare in _SAID if b"\0" not in head else ():
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
