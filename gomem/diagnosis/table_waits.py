@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.commands import TAKE_STACKS, WHERE_THEY_WAIT
-from gomem.text import Count, Function, Share, Text, text
+from gomem.text import Count, Function, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
@@ -40,14 +40,15 @@ WHO_HOLDS_IT = text(
 )
 
 
-def wait_words(profile: Profile) -> tuple[Text, Text]:
-    """What most goroutines of a table wait for, empty if unknown; and the next step."""
+def wait_words(profile: Profile, limits: Thresholds) -> tuple[Text, Text]:
+    """What most goroutines of a table wait for, else if they are few; and the next step."""
     kind = profile.default_sample_type
     top, total = profile.top_rows(kind), profile.total(kind)
     cums = dict(zip(top.function, top.cum.tolist(), strict=True))
     name = next((name for name in WAITS if cums.get(name, 0) > MOST * total > 0), "")
     if not name:
-        return _parked_words(profile, _parked(top), total), WHERE_THEY_WAIT
+        words = _parked_words(profile, _parked(top), total), _few_words(profile, limits)
+        return joined(" ", filter(None, words)), WHERE_THEY_WAIT
     share = Share(min(cums[name] / total, 1.0))
     said = text("{} wait {} ({}).", share, WAITS[name], Function(name))
     return said, WHO_HOLDS_IT if WAITS[name] == MUTEX else WHERE_THEY_WAIT
@@ -74,7 +75,7 @@ def _parked_words(profile: Profile, parked: int, total: int) -> Text:
     return text(words, Count(parked), Share(parked / total))
 
 
-def few_words(profile: Profile, limits: Thresholds) -> Text:
+def _few_words(profile: Profile, limits: Thresholds) -> Text:
     """Say that a table's goroutines are as many as come and go anywhere; empty if they are more."""
     total = profile.total(profile.default_sample_type)
     if profile.is_difference or not 0 < total < limits.goroutine_growth:

@@ -56,7 +56,7 @@ from gomem.diagnosis.pasted_profiles import (
     told_total,
     with_the_profile,
 )
-from gomem.diagnosis.table_waits import few_words, wait_words
+from gomem.diagnosis.table_waits import wait_words
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
 from gomem.facts.profiles import ALLOCATED, IN_USE
@@ -154,10 +154,8 @@ def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
                 step = with_the_profile(profile) if is_of_memory else NO_BYTES_HERE
                 if profile.kind != GOROUTINE:
                     return pasted_words(profile), False, step
-                waits, step = wait_words(profile)
-                few = few_words(profile, diagnosis.thresholds)
-                said = filter(None, (pasted_words(profile), waits, few))
-                return joined(" ", said), False, step
+                waits, step = wait_words(profile, diagnosis.thresholds)
+                return joined(" ", filter(None, (pasted_words(profile), waits))), False, step
     return None
 
 

@@ -70,7 +70,7 @@ def tables_of_sizes(data: bytes) -> Iterator[tuple[bytes, list[str]]]:
 
 def _in_markdown(lines: Sequence[bytes]) -> Text | None:
     """Describe a table in Markdown whose rows or columns are named sizes of memory."""
-    found = [row for _, *table in _tables(lines) for row in _named_sizes(*table)]
+    found = [row for _, names, rows in _tables(lines) for row in _named_sizes(names, rows)]
     if not found:
         return None
     named = [

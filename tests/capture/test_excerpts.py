@@ -21,7 +21,9 @@ def severities(tmp_path, text):
     return [finding.severity for finding in found if finding.code == "data-damaged"]
 
 
-@pytest.mark.parametrize("text", [CUT_DUMP, PMAP], ids=["dump", "pmap"])
+@pytest.mark.parametrize(
+    "text", [CUT_DUMP, f"{CUT_DUMP}mai\n", PMAP], ids=["dump", "last line", "pmap"]
+)
 def test_a_paste_that_is_cut_is_an_excerpt(tmp_path, text):
     assert [Severity.INFO] == severities(tmp_path, f"```\n{text}```\n")
     assert [Severity.INFO] == severities(tmp_path, f"We see this in the pod:\n\n{text}")
