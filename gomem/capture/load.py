@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from gomem.capture.capture import Capture
 from gomem.capture.clock import time_of
 from gomem.capture.cut_mappings import cut_mappings
+from gomem.capture.excerpts import as_excerpts
 from gomem.capture.loops import LoopPart
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
@@ -121,9 +122,10 @@ def _load(
         gathering.artefacts = with_series(gathering.artefacts, timed)
     gathering.damage += wrong
     damaged = {damage.source for damage in gathering.damage}
-    by_name = {artefact.source.name: artefact.source for artefact in gathering.artefacts}
-    cut = cut_mappings(gathering.artefacts, damaged)
-    gathering.damage += [by_name[fault.source].placed(fault) for fault in cut]
+    by_name = {artefact.source.name: artefact for artefact in gathering.artefacts}
+    for fault in cut_mappings(gathering.artefacts, damaged):
+        of = by_name[fault.source]
+        gathering.damage += as_excerpts(of.source, of.kind, [fault])
     return Capture(
         name=readable_name(shared_name([str(path) for path in named])),
         by_moment=_moments(gathering.artefacts, manifest),
@@ -237,7 +239,7 @@ def _read_all(sources: Iterable[Source], gathering: _Gathering, progress: Progre
             gathering.passed_over.append(source)
             gathering.damage.append(source.placed(error.damage))
             continue
-        gathering.damage += map(source.placed, parsed.damaged)
+        gathering.damage += as_excerpts(source, kind, parsed.damaged)
         time, time_source = time_of(source, parsed)
         gathering.artefacts.append(Artefact(source, kind, "", time, time_source, parsed))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from gomem.capture.fenced_dumps import with_whole_dumps
 from gomem.capture.loops import LoopPart, loop_parts
 from gomem.capture.pasted import pasted_parts
 from gomem.inputs.disk_free import lines_of_df
@@ -26,7 +27,7 @@ MAX_BYTES = 1 << 24  # of a text that is searched for what df printed
 
 def parts_of(source: Source, *, is_ticket: bool) -> list[Source]:
     """Return the artefacts in a text; empty if it is one artefact, or none."""
-    parts = _parts(source, is_ticket=is_ticket)
+    parts = with_whole_dumps(source, _parts(source, is_ticket=is_ticket))
     df = _of_df(source)
     if df is None or (not parts and kind_of(source.data, source.name) is None):
         return parts

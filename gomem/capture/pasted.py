@@ -56,8 +56,8 @@ STACKS = frozenset({"count_text", "goroutines", "heap_text"})  # kinds that begi
 MIN_KINDS = 2
 # Lines on the whole machine's memory, or of a list of pods, between those of processes.
 MACHINE_LINES = (lines_of_the_machine, lines_of_mem_info, lines_of_freebsd, lines_of_pods)
-# Text of an out-of-memory crash, and the text between it and the stacks.
-OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
+# Texts of a crash, and the text between them and the stacks.
+FATAL, STACK = (b"out of memory", b"fatal error: "), b"runtime stack:"
 COMMAND_LINES = 50  # lines that can have the command that wrote a log
 IN_WORDS = frozenset({"memstats", "runtime_lines"})
 # Kinds whose parsers skip MemStats in words between their lines.
@@ -292,8 +292,8 @@ def prose_in(lines: Sequence[bytes]) -> set[int]:
     # A program's own sentence, or a row of flags that resembles one, has similar lines around it.
     found: set[int] = set()
     place = 0
-    is_crash = any(OUT_OF_MEMORY in line for line in lines)
-    kept = (line if not is_crash or line != STACK else b"" for line in lines)
+    is_crash = any(words in line for line in lines for words in FATAL)
+    kept = (line if not is_crash or line.strip() != STACK else b"" for line in lines)
     for is_prose, group in groupby(kept, _is_prose):
         size = len(list(group))
         beside = (*lines[max(place - 1, 0) : place], *lines[place + size : place + size + 1])

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from gomem.capture.pasted import MAX_BYTES, prose_in, unquoted
 from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
-from gomem.inputs.kubernetes import use_beside_limit
+from gomem.inputs.kinds import kind_of
+from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
 from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.consumed import peak_beside_limit
+from gomem.inputs.sized_rows import tables_of_sizes
 from gomem.inputs.system import system_of
 from gomem.inputs.unwrap import plain_characters
 from gomem.releases import GoVersion, known_version, stated_release
@@ -39,6 +41,7 @@ _SCRIPTED = re.compile(
 _MEMORY_WORDS = re.compile(
     rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
 )
+_SAID = (use_beside_limit, peak_beside_limit, said_of_a_kill)
 
 
 def first_quoted(words: Sequence[str]) -> Text:
@@ -52,7 +55,7 @@ class Prose:
     """Facts in a capture's texts, outside the pasted artefacts."""
 
     sizes: list[str] = field(default_factory=list)
-    uses: list[Text] = field(default_factory=list)  # use beside a limit, by its sentences
+    uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
     settings: list[str] = field(default_factory=list)
     systems: set[str] = field(default_factory=set)
     releases: dict[str, str] = field(default_factory=dict)  # Go releases, by file
@@ -61,7 +64,9 @@ class Prose:
         """Add the facts of one text."""
         self.sizes += _sizes_in_sentences(source)
         head = source.data[:HEAD_BYTES]
-        for compare in (use_beside_limit, peak_beside_limit) if b"\0" not in head else ():
+        for table, sizes in tables_of_sizes(head) if b"\0" not in head else ():
+            self.sizes += sizes if kind_of(table) is None else []
+        for compare in _SAID if b"\0" not in head else ():
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
         self.settings += _settings_in_text(source)

@@ -15,7 +15,8 @@ from gomem.causes.commands import (
     TAKE_HEAP_PROFILE,
     WHERE_THEY_WAIT,
 )
-from gomem.diagnosis.leak_tests import HTTP_CLIENT, leak_test_words, step_of_test
+from gomem.diagnosis.connections import connection_words, step_of_connections
+from gomem.diagnosis.leak_tests import leak_test_words, step_of_test
 from gomem.diagnosis.one_type import one_type_words
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import (
@@ -74,16 +75,6 @@ ANYTHING = text(
     "Collect smaps, MemStats and a heap profile at one time: {}.",
     CAPTURE_ONCE,
 )
-_SET_TIMEOUTS = Text(
-    "Set ReadHeaderTimeout and IdleTimeout on the http.Server: without them, clients that send "
-    "nothing keep their connections."
-)
-SERVING = ("net/http.(*connReader).", "net/http.(*conn).")  # a server's, not a client's
-CONNECTIONS = {
-    "net/http.(*connReader).": "A server waits there for the next request of a client.",
-    "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
-    HTTP_CLIENT: "Each serves a connection of an HTTP client, in use or idle.",
-}
 RUNNING = "running"
 ALLOCATES = frozenset({"runtime.growslice", "runtime.makeslice", "runtime.mallocgc"})
 PARKED = frozenset({"runtime.gopark", "runtime.goparkunlock", "runtime.park"})
@@ -128,8 +119,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         state,
         text(", started by {}{}", Function(begun), _origin(diagnosis, where)) if begun else "",
     )
-    whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
-    whose = whose or one_type_words(diagnosis.facts.goroutine_groups, largest)
+    whose = connection_words(where) or one_type_words(diagnosis.facts.goroutine_groups, largest)
     beside = (whose, leak_test_words(_dumps(diagnosis)), _started_words(diagnosis, last))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
     return said, False, _step_of(diagnosis)
@@ -156,8 +146,9 @@ def _step_of(diagnosis: Diagnosis) -> Text:
         return _BUILD_LESS
     if step := _step_of_crash(diagnosis, crash) or step_of_test(_dumps(diagnosis), largest):
         return step
-    if str(largest["function"]).startswith(SERVING):
-        return _SET_TIMEOUTS
+    groups, most = diagnosis.facts.goroutine_groups, diagnosis.thresholds.most_share
+    if step := step_of_connections(str(largest["function"]), groups, most):
+        return step
     return _THE_WHOLE_DUMP if _is_excerpt(diagnosis) else NO_BYTES
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gomem.diagnosis.connections import HTTP_CLIENT
 from gomem.text import Command, Function, Text, text
 from gomem.units import is_unknown
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 GOLEAK = "goleak"
 RUNS_TESTS = "testing.(*M).Run"
-HTTP_CLIENT = "net/http.(*persistConn)."
 _IN_INIT = re.compile(r"\.init(?:\.[0-9]+)?(?:\.func[0-9.]+)?$")
 _CLOSE_IDLE = text(
     "Close the response bodies, and idle connections before the test ends: {}.",

@@ -14,6 +14,7 @@ from gomem.analysis.profiles.references import roots
 from gomem.capture.release import are_no_gos
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import known_sites
+from gomem.diagnosis.table_waits import least_telling
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.profiles import IN_USE, UNSAID
 from gomem.inputs.pprof.calls.names import can_be_mended, package_of
@@ -265,10 +266,10 @@ def _above(top: Top, total: int, is_by_cum: bool) -> list[Text]:
 def _on_their_stacks(top: Top, total: int) -> list[Text]:
     """What most goroutines have on their stacks, one function of each package."""
     cums = sorted(zip(top.cum.tolist(), top.function, strict=True), reverse=True)
+    least = max(WORTH_NAMING * total, least_telling(top, total))
     packages: dict[str, Text] = {}
     for cum, name in cums:
-        package = package_of(name)
-        if cum >= WORTH_NAMING * total and package != "runtime" and package not in packages:
+        if cum >= least and (package := package_of(name)) not in {"runtime", *packages}:
             packages[package] = text("{} ({})", Function(name), Share(cum / total))
     named = joined(", ", list(packages.values())[:NAMED])
     return [text("Their stacks contain {}.", named)] if packages else []

@@ -157,7 +157,7 @@ def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
                 step = with_the_profile(profile) if is_of_memory else NO_BYTES_HERE
                 if profile.kind != GOROUTINE:
                     return pasted_words(profile), False, step
-                waits, step = wait_words(profile)
+                waits, step = wait_words(profile, diagnosis.thresholds)
                 return joined(" ", filter(None, (pasted_words(profile), waits))), False, step
     return None
 

@@ -3,20 +3,24 @@
 Printed by    kubectl describe     Reason: OOMKilled, Limits: memory: 90Mi, Restart Count: 4
               kubectl get pod      api-5d9c  1/2  OOMKilled  2  5m58s
               YAML, JSON           limits: / memory: 90Mi, "limits": {"memory": "90Mi"}
+                                   reason: OOMKilled, startedAt: '2026-11-27T07:44:25Z'
               jsonpath, -o wide    api map[cpu:200m memory:200Mi]
               kubectl oomd         POD CONTAINER REQUEST LIMIT TERMINATION TIME (a plug-in)
               kubelet              Container api was using 2913044Ki, request is 1Gi, …
-None but the last shows the memory used by the container.
+None but the last shows the memory used by the container: it reached its limit, or it was the
+process that the kernel chose on a node without memory.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 
+from gomem.inputs.pods import pods_again
 from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.resemblance import Resemblance
-from gomem.inputs.used_of_limit import uses_in_words
+from gomem.inputs.used_of_limit import limits_in_words, uses_in_words
 from gomem.text import Age, Bytes, Count, Quoted, Share, Text, joined, text
 
 NAMED = 3  # containers shown
@@ -39,13 +43,21 @@ _OOMD_HEAD = re.compile(rb"POD +CONTAINER +REQUEST +LIMIT +TERMINATION TIME\b")
 _OOMD_ROW = re.compile(
     rb"^ *\S{1,253} +(\S{1,253}) +(\S{1,20}) +(\S{1,20}) +\d{4}-\d\d-\d\d[ T]\d", re.MULTILINE
 )
-_RESTARTS = re.compile(rb"^[ \t]*+Restart Count:[ \t]+(\d{1,6})[ \t]*$", re.MULTILINE)
+_STATUS = re.compile(
+    rb"^[ \t>]*[\"']?reason[\"']?:[ \t]+[\"']?OOMKilled[\"']?,?[ \t]*\r?$", re.MULTILINE
+)
+_RESTARTS = re.compile(
+    rb"^[ \t]*+(?:Restart Count|[\"']?restartCount[\"']?):[ \t]+(\d{1,6}),?[ \t]*$", re.MULTILINE
+)
 _LIVED = re.compile(
     rb"^[ \t>]*Reason:[ \t]+OOMKilled[ \t]*\r?\n(?:[ \t>]*Exit Code:[^\n]{0,40}\n)?"
     rb"[ \t>]*Started:[ \t]+(?P<begun>\w{3}, \d[^\n]{10,40}?)[ \t]*\r?\n"
     rb"[ \t>]*Finished:[ \t]+(?P<ended>\w{3}, \d[^\n]{10,40}?)[ \t]*\r?$",
     re.MULTILINE,
 )
+# The times of a terminated container in YAML and JSON, in the order of its fields.
+_FIELDS = 6  # lines between a reason and a time
+_TIME = re.compile(rb"^[ \t>]*[\"']?(startedAt|finishedAt)[\"']?:[ \t]*[\"']?([\dTZ:.+-]{19,35})")
 _SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"
 _BLOCK = re.compile(
     rb"[\"']?\b(limits|requests)[\"']?:[ \t]*+\{?\s*"
@@ -68,13 +80,18 @@ NO_SIZES = (
     "uses now, gomem capture PID -o DIR what is in it"
 )
 
+AFTER_A_KILL = (
+    "it reached its limit, or the node was full; before the next kill, kubectl top pod NAME "
+    "--containers has what it uses, gomem capture PID --every 10s -o DIR what is in it: then raise "
+    "the limit, or set GOMEMLIMIT about 10 % below it, which helps against garbage alone"
+)
+
 
 def described(head: bytes, _: str) -> Resemblance | None:
     """Describe a container that was killed at its memory limit, or else just the limit."""
     is_described = _REASON.search(head) is not None
     bounds = _bounds(head)
-    is_killed = is_described or _ROW.search(head) or (bounds and says_killed(head))
-    if not is_killed:
+    if not (is_described or _is_listed(head) or (bounds and says_killed(head))):
         if not bounds:
             return None
         said = text("{}{}", _bounds_words(bounds), _restarts(head))
@@ -84,20 +101,54 @@ def described(head: bytes, _: str) -> Resemblance | None:
     words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
     of = text(", with {}", _bounds_words(bounds)) if bounds else Text()
     said = text("{}{}", _restarts(head), _lived_words(head))
-    return Resemblance(text(words, who, of, said), NO_SIZES, is_evidence=True)
+    return Resemblance(text(words, who, of, said), AFTER_A_KILL, is_evidence=True)
+
+
+def _is_listed(head: bytes) -> bool:
+    """Whether a row or a container's status, not a sentence, says that it was killed."""
+    return _ROW.search(head) is not None or _STATUS.search(head) is not None
 
 
 def _lived_words(head: bytes) -> Text:
-    """How long the killed container ran, by kubectl describe; empty if it does not say."""
-    found = _LIVED.search(head)
-    if found is None:
-        return Text()
+    """How long the killed container ran; empty if it does not say."""
+    found, begun, ended = _LIVED.search(head), None, None
     try:
-        begun, ended = (parsedate_to_datetime(found[part].decode()) for part in ("begun", "ended"))
-        seconds = (ended - begun).total_seconds()
+        if found is not None:
+            times = (found[part].decode() for part in ("begun", "ended"))
+            begun, ended = map(parsedate_to_datetime, times)
+        elif (status := _STATUS.search(head)) is not None:
+            begun, ended = _times_beside(head, status)
+        seconds = (ended - begun).total_seconds() if begun and ended else -1
     except (ValueError, TypeError):
         return Text()
     return text(", {} after its start", Age(seconds)) if seconds >= 0 else Text()
+
+
+def _times_beside(head: bytes, status: re.Match[bytes]) -> tuple[datetime | None, datetime | None]:
+    """When a terminated container started and finished, by the fields around its reason."""
+    above = head[: status.start()].split(b"\n")[:-1][-_FIELDS:]
+    below = head[status.end() :].split(b"\n")[1 : _FIELDS + 1]
+    inside = len(status[0]) - len(status[0].lstrip())
+    times: dict[bytes, datetime] = {}
+    for fields in (reversed(above), below):
+        for line in fields:
+            if len(line) - len(line.lstrip()) != inside:
+                break  # of another object
+            if (field := _TIME.match(line)) is not None:
+                times[field[1]] = datetime.fromisoformat(field[2].decode())
+    return times.get(b"startedAt"), times.get(b"finishedAt")
+
+
+def said_of_a_kill(head: bytes) -> Text:
+    """Return what the sentences and rows of a text say beside a kill: the limit, the restarts."""
+    if not (_REASON.search(head) or _is_listed(head) or says_killed(head)):
+        return Text()
+    limits = [] if _bounds(head) else limits_in_words(head)
+    is_clear = len({size.bytes for said in limits if (size := rounded_size(said.encode()))}) == 1
+    said = [text("a sentence names a limit of {}", Quoted(limits[0]))] if is_clear else []
+    if again := pods_again(head):
+        said.append(text("pods restarted: {}", again))
+    return joined("; ", said)
 
 
 def use_beside_limit(head: bytes) -> Text:
@@ -130,7 +181,7 @@ def killed_of_oomd(head: bytes, _: str) -> Resemblance | None:
         for cells in ((name, limit, request) for name, request, limit in alike[:NAMED])
     )
     count = Count(len(kills), "container")
-    return Resemblance(text(words, count, joined(", ", said)), NO_SIZES, is_evidence=True)
+    return Resemblance(text(words, count, joined(", ", said)), AFTER_A_KILL, is_evidence=True)
 
 
 def says_killed(head: bytes) -> bool:
@@ -191,7 +242,8 @@ def _bounds_words(bounds: dict[str, list[Text]]) -> Text:
 
 def _restarts(head: bytes) -> Text:
     """Return the restart count and the pod, if a row or field has them."""
-    row, count = _ROW.search(head), _RESTARTS.search(head)
+    killed = _REASON.search(head) or _STATUS.search(head)
+    row, count = _ROW.search(head), _RESTARTS.search(head, killed.end() if killed else 0)
     if row is not None:
         name = Quoted(row[1].decode("utf-8", "replace"))
         return text(", of {} with restarts: {}", name, row[2].decode())

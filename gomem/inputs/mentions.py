@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from gomem.inputs.cgroup.in_sentences import (
@@ -33,7 +34,7 @@ from gomem.inputs.cgroup.in_sentences import (
 )
 from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.gobench.in_words import bench_words
-from gomem.inputs.kubernetes import NO_SIZES, says_killed
+from gomem.inputs.kubernetes import AFTER_A_KILL, says_killed
 from gomem.inputs.named_sizes import (
     limit_words,
     rate_words,
@@ -43,7 +44,7 @@ from gomem.inputs.named_sizes import (
 )
 from gomem.inputs.sized_rows import rows_with_sizes
 from gomem.inputs.text_lines import decoded
-from gomem.inputs.used_of_limit import used_of_limit
+from gomem.inputs.used_of_limit import limits_in_words, used_of_limit
 from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
@@ -142,12 +143,17 @@ class Mention:
 
 def mentioned(head: bytes) -> Mention | None:
     """Return the most informative mention in a text; None if it mentions nothing about memory."""
-    seen = next(_mentions(head), None)
     if not says_killed(head):
-        return seen
+        return next(_mentions(head), None)
+    limits = (limit.encode("ascii") for limit in limits_in_words(head))
+    seen = next(_mentions(reduce(_without, limits, head)), None)
     if seen is None:
-        return Mention(Text(_KILLED), Text(NO_SIZES))
+        return Mention(Text(_KILLED), Text(AFTER_A_KILL))
     return Mention(text("{}; {}", seen.what, _KILLED), seen.way_out)
+
+
+def _without(head: bytes, size: bytes) -> bytes:
+    return head.replace(size, b"")
 
 
 def _mentions(head: bytes) -> Iterator[Mention]:

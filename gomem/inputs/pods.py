@@ -2,17 +2,21 @@
 
 Form          NAME                   READY   STATUS             RESTARTS        AGE
               api-5d9c7f8b6d-x2x7p   0/1     CrashLoopBackOff   7 (2m10s ago)   19h
-              -A puts NAMESPACE before them, -o wide more behind
+              -A puts NAMESPACE before them, -o wide more behind, grep leaves the first line out
 It says neither why a container ended nor what it used.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.text_lines import decoded
 from gomem.text import Count, Quoted, Text, joined, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NAMED = 3  # pods
 _HEAD = re.compile(rb"(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS +AGE\b")
@@ -32,14 +36,26 @@ def restarts_of_pods(head: bytes, _: str) -> Resemblance | None:
     """Describe how often the pods of a list have restarted; None if none has."""
     begun = _HEAD.search(head)
     rows = list(_ROW.finditer(head, begun.end())) if begun is not None else []
-    again = sorted((row for row in rows if _count(row)), key=_count, reverse=True)
+    again = _restarted(rows)
     if not again:
         return None
-    said = joined(", ", map(_pod_words, again[:NAMED]))
-    words = "what kubectl get pods says: {} of {} restarted ({}{})"
-    more = ", …" if again[NAMED:] else ""
-    what = text(words, Count(len(again)), Count(len(rows), "pod"), said, more)
+    words = "what kubectl get pods says: {} of {} restarted ({})"
+    what = text(words, Count(len(again)), Count(len(rows), "pod"), _pods_words(again))
     return Resemblance(what, _ASK, is_evidence=True)
+
+
+def pods_again(head: bytes) -> Text:
+    """Name the pods that have restarted, of rows without their head; empty without any."""
+    rows = [] if _HEAD.search(head) else list(_ROW.finditer(head))
+    return _pods_words(_restarted(rows))
+
+
+def _restarted(rows: Sequence[re.Match[bytes]]) -> list[re.Match[bytes]]:
+    return sorted((row for row in rows if _count(row)), key=_count, reverse=True)
+
+
+def _pods_words(again: Sequence[re.Match[bytes]]) -> Text:
+    return text("{}{}", joined(", ", map(_pod_words, again[:NAMED])), ", …" * bool(again[NAMED:]))
 
 
 def lines_of_pods(data: bytes) -> set[int]:

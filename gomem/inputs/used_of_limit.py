@@ -45,6 +45,13 @@ _IN_USE = re.compile(
     rb"|\b(?:us(?:es|ed|ing)|consum(?:es|ed|ing))(?: (?!limit|request)[a-z]{1,12}\b){0,3} ("
     + _SIZE + rb")(?: of)? (?:memory|RAM)\b", re.IGNORECASE,
 )  # fmt: skip
+# `the limits memory I set is 170Mi`, `a 170Mi memory limit`; no `raised from 170Mi`.
+_LIMIT_ALONE = re.compile(
+    rb"\blimits?\b(?:[ :=`*\"'(]{1,4}(?!request|us)[a-z]{1,10}\b){0,5}?"
+    rb"[ :=`*\"'(]{1,4}(?<!from )(" + _SIZE + rb")"
+    rb"|(?<![\w.,-])(" + _SIZE + rb")(?: of)?(?: memory| RAM)? limit\b"
+    rb"|\blimited to (?:only |about )?(" + _SIZE + rb")", re.IGNORECASE,
+)  # fmt: skip
 _ON_MEMORY = re.compile(rb"\b(?:memory|mem|RAM|limits?|rss)\b", re.IGNORECASE)
 
 
@@ -62,6 +69,12 @@ def used_of_limit(head: bytes) -> Text | None:
 def uses_in_words(head: bytes) -> list[str]:
     """Return the sizes that sentences say of memory in use, each once."""
     found = (before or behind for before, behind in _IN_USE.findall(head))
+    return list(dict.fromkeys(size.decode("ascii") for size in found))
+
+
+def limits_in_words(head: bytes) -> list[str]:
+    """Return the sizes that sentences say of a limit, each once."""
+    found = (next(filter(None, sizes)) for sizes in _LIMIT_ALONE.findall(head))
     return list(dict.fromkeys(size.decode("ascii") for size in found))
 
 

@@ -249,3 +249,16 @@ def test_as_many_goroutines_in_methods_of_one_type_are_values_of_it(
     names = said.of(Function)
     assert is_said == ("As many wait in" in said)
     assert not is_said or {other, "example.com/bus.(*Client).reap"} == {*map(str, names)}
+
+
+def test_a_few_connections_of_a_client_ask_for_response_bodies_and_warn_of_none(tmp_path):
+    record = (
+        "2 @ 0x47c84e 0x4{0} 0x484ac1\n#\t0x4{0}\tnet/http.(*persistConn).{1}+0x148\t/go/t.go:9\n"
+    )
+    text = "goroutine profile: total 8\n" + record.format("61000", "readLoop")
+    (tmp_path / "goroutines.txt").write_text(text + "\n" + record.format("97000", "writeLoop"))
+
+    found = gomem.diagnose(tmp_path)
+
+    assert "resp.Body.Close()" in found.verdict.next_step
+    assert "goroutine-leak" not in {finding.code for finding in found.findings}

@@ -465,3 +465,19 @@ def test_no_wait_of_a_few_goroutines_is_said_of_most(tmp_path):
 
     assert " wait " not in verdict.sentence
     assert "debug=2" not in verdict.next_step
+
+
+def test_few_stacks_of_a_table_say_nothing_of_the_many_that_are_parked(tmp_path):
+    table = (
+        f"{SHOWN.format('28')}{LEGEND}        24 85.71% 85.71%         24 85.71%  runtime.gopark\n"
+        "         1  3.57% 89.29%          1  3.57%  syscall.Syscall6\n"
+        "         0     0%   100%          2  7.14%  bufio.(*Reader).Read\n"
+    )
+    sentence = diagnosed(tmp_path, table=table).verdict.sentence
+
+    assert "24 of them (86" in sentence
+    assert "are parked" in sentence
+    assert "bufio" not in sentence
+    assert "So few come and go in any service." in sentence
+    many = table.replace("28", "2800").replace(" 24 ", " 2400 ")
+    assert "So few" not in diagnosed(tmp_path, table=many).verdict.sentence

@@ -147,3 +147,59 @@ def test_a_kill_says_how_long_the_container_ran(begun, ended, said):
     assert "(restarts: 3)" in what
     assert bool(said) == ("after its start" in what)
     assert said in what
+
+
+STATUS = (
+    "    terminated:\n      exitCode: 137\n      finishedAt: '2026-11-27T07:44:{}Z'\n"
+    "      reason: OOMKilled\n      startedAt: '2026-11-27T07:44:05Z'\n    name: api\n"
+    "    restartCount: 4\n"
+)
+
+
+def test_a_containers_status_says_how_long_it_ran():
+    seen = looks_like(STATUS.format(46).encode(), "pod.yaml")
+
+    assert seen.is_evidence
+    assert "(restarts: 4), 41" in f"{seen.what}"
+    assert "s after its start" in f"{seen.what}"
+    assert "it reached its limit, or the node was full" in f"{seen.way_out}"
+    other = STATUS.format(46).replace("      startedAt", "  state:\n    startedAt")
+    for text in (STATUS.format("04"), STATUS.format(99), other):
+        assert "after its start" not in f"{looks_like(text.encode(), 'pod.yaml').what}"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("The memory limit I set is 170Mi.", "a sentence names a limit of 170Mi"),
+        ("It has a 170Mi memory limit.", "a sentence names a limit of 170Mi"),
+        ("It is limited to 170Mi.", "a sentence names a limit of 170Mi"),
+        ("I raised the limit from 170Mi.", ""),
+        ("The limit is 170Mi here and a limit of 300Mi there.", ""),
+    ],
+)
+def test_a_limit_in_a_sentence_is_said_beside_a_kill(tmp_path, sentence, said):
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(f"Our pods restart. {sentence}\n\n```\n{DESCRIBED.format(1, 2)}```\n")
+    prose = tmp_path / "prose.md"
+    prose.write_text(f"Our pods are OOMKilled. {sentence}\n")
+
+    for path in (ticket, prose):
+        with pytest.raises(CaptureError) as refused:
+            gomem.load(path)
+        assert bool(said) == ("a sentence names" in f"{refused.value}")
+        assert said in f"{refused.value}"
+
+
+def test_rows_of_pods_beside_a_kill_need_no_head(tmp_path):
+    rows = "".join(PODS.splitlines(keepends=True)[1:])
+    path = tmp_path / "ticket.md"
+    path.write_text(
+        f"The pods restart again and again:\n\n```\n{rows}```\n\nThe reason of that is\n\n"
+        f"```\n{DESCRIBED.format(1, 2)}```\n"
+    )
+
+    with pytest.raises(CaptureError) as refused:
+        gomem.load(path)
+
+    assert "pods restarted: api-5d9c7f8b6d-x2x7p 7 times" in f"{refused.value}"

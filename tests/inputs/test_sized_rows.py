@@ -2,6 +2,7 @@
 
 import pytest
 
+import gomem
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.mentions import mentioned
 from gomem.inputs.sized_rows import rows_with_sizes
@@ -81,3 +82,26 @@ def test_an_exponent_is_no_size():
 
     assert "61.5 MiB" in f"{mentioned(text).what}"
     assert "09 GiB" not in f"{mentioned(text).what}"
+
+
+@pytest.mark.parametrize(
+    ("column", "unit", "said_unit"),
+    [("RSS", " MB", ""), ("RSS (KB)", "", ""), ("RSS", "", ", without a unit")],
+)
+def test_a_table_in_markdown_with_a_row_for_each_version(column, unit, said_unit):
+    rows = f"| Before (8e09b5) | 9376{unit} | 12 |\n| After | ~5248{unit} | 12 |\n"
+    table = f"|   | {column} | threads |\n|---|---|---|\n{rows}"
+
+    assert f"a table of sizes{said_unit}: {column} 9376{unit} (Before), 5248" in said(table)
+    assert "12" not in said(table)
+    assert "" == said(table.replace("RSS", "requests"))
+
+
+def test_a_table_beside_what_is_read_is_listed_as_not_used(tmp_path):
+    top = "| PID | RSS | COMMAND |\n|---|---|---|\n| 7 | 51200 | api |\n"
+    own = "| version | RSS | PSS |\n|---|---|---|\n| 1.2 | 9376 | 5644 |\n"
+    (tmp_path / "a.md").write_text(f"These are the numbers of it:\n\n{own}\nand ps says\n\n{top}")
+
+    capture = gomem.load(tmp_path / "a.md")
+
+    assert ("RSS 9376", "PSS 5644") == capture.unused_sizes

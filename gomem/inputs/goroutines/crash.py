@@ -15,9 +15,9 @@ Quirks        Up to Go 1.15 large objects come from runtime.largeAlloc(size, …
               `runtime: failed to create new OS thread (have 5 already; errno=11)` is clone's error:
               EAGAIN is a limit on processes (clone(2)), and no lack of memory.
               Before main, the runtime's own set-up asks for pages: then a limit refuses the first.
-Pasted        after a prompt or inside backticks, often without the first line. Then only
+Pasted        after a prompt, inside backticks or quoted, often without the first line. Then only
               runtime.throw called by runtime.sysMap shows the cause, or a running goroutine whose
-              innermost frames wait on the system stack for a large object.
+              innermost frames wait on the system stack for a large object; or a sentence above.
 """
 
 from __future__ import annotations
@@ -38,11 +38,15 @@ ALLOCATING = "allocating"  # a large object; the lines that say why it crashed a
 _OUT_OF_MEMORY = re.compile(
     rb"^[\s`$#>]{0,8}(?:(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory"
     rb"|cannot map pages in arena address space|VirtualAlloc of)|fatal error: out of memory)"
-    rb"|[\"'`(] ?fatal error: runtime: (?:out of memory|cannot allocate memory)"  # in a sentence
     rb"|^runtime\.throw\([^\n]*\)\n[^\n]*\n(?:runtime\.[sS]ysMap|runtime\.sysMapOS"
     rb"|runtime\.newArenaMayUnlock|runtime\.sysUsedOS"
     rb"|runtime\.\(\*mheap\)\.sysAlloc|runtime\.largeAlloc"
     rb"|runtime\.\(\*mcache\)\.allocLarge)\(",
+    re.MULTILINE,
+)
+_SAID = re.compile(  # in a sentence
+    rb"^(?![^\n]{0,300}(?:\b(?:no|not|never|without)\b|n't)[^\n]{0,80}runtime: )[^\n]{0,300}?"
+    rb"\bruntime: (?:out of memory|cannot allocate memory)",
     re.MULTILINE,
 )
 _DEADLOCK = re.compile(
@@ -71,6 +75,13 @@ _SET_UP = re.compile(
     rb"|\(\*pageAlloc\)\.init|modulesinit)\b", re.MULTILINE,
 )  # fmt: skip
 _FIRST_GOROUTINE = re.compile(rb"^goroutine \d", re.MULTILINE)
+_MARGIN = re.compile(rb"^(?: {0,3}> ?| {4})", re.MULTILINE)  # of a quotation, or of code
+_HEADER = re.compile(rb"^[ \t]*goroutine \d{1,19} [^\n]*\[", re.MULTILINE)
+# What a process that goes on calls to print its own goroutines.
+_IS_ALIVE = re.compile(
+    rb"^[ \t]*(?:runtime/pprof\.writeGoroutineStacks|runtime\.Stack|runtime/debug\.Stack)\(",
+    re.MULTILINE,
+)
 _ASKED = re.compile(
     rb"cannot allocate (\d{1,18})-byte block \((\d{1,18}) in use\)"
     rb"|VirtualAlloc of (\d{1,18}) bytes failed"
@@ -149,12 +160,32 @@ class Crash:
 
 def crash_of(text: bytes) -> Crash | None:
     """Return why the program crashed, from its output; None if the text shows no such crash."""
+    text = _MARGIN.sub(b"", text)
     if (crash := _other_crash(text)) is not None:
         return crash
-    if (found := _OUT_OF_MEMORY.search(text)) is not None:
+    found = _OUT_OF_MEMORY.search(text)
+    if found is None and _IS_ALIVE.search(text) is None:
+        found = _SAID.search(text)
+    if found is not None:
         return _out_of_memory(text, found)
     crash = _of_memory(text) if _WAITING_FOR_MEMORY.search(text) else Crash(ALLOCATING)
     return replace(crash, why=ALLOCATING) if crash.is_one_object else None
+
+
+def crash_said(dump: bytes, whole: bytes) -> Crash | None:
+    """Return why the program of a dump crashed, also if the text above the dump says it.
+
+    `whole` is the text that a person pasted the dump into.
+    """
+    crash = crash_of(dump)
+    if (crash is not None and crash.why != ALLOCATING) or _IS_ALIVE.search(dump):
+        return crash
+    first = _HEADER.search(dump)
+    above, header, _ = _MARGIN.sub(b"", whole).partition(first[0].strip() if first else b"\n")
+    if not header or _HEADER.search(above):
+        return crash  # another dump is above this one
+    said = crash_of(above + dump)
+    return crash if said is None else said
 
 
 def _other_crash(text: bytes) -> Crash | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.inputs.goroutines.abridged import completed, with_numbers
-from gomem.inputs.goroutines.crash import crash_of
+from gomem.inputs.goroutines.crash import crash_said
 from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
 from gomem.inputs.goroutines.leak_tests import test_that_lists
 from gomem.inputs.goroutines.parse import SECONDS, headless_stack, highest_number
@@ -113,7 +113,7 @@ def read_goroutines(source: Source) -> Goroutines:
     return Goroutines(
         goroutines_table(found.goroutines),
         positions_table(found.placed),
-        crash=crash_of(head),
+        crash=crash_said(head, source.whole_text[:HEAD_BYTES]),
         highest=highest_number(plain.data),
         leak_test=test_that_lists(source.data[:HEAD_BYTES]),
         go_version=release_in_path(decoded(head)),

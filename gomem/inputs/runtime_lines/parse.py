@@ -18,6 +18,7 @@ from gomem.errors import FormatError
 from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.runtime_lines.columns import TABLES, pattern_of_columns
 from gomem.inputs.runtime_lines.day_first import with_iso_dates
+from gomem.inputs.runtime_lines.folded import folded
 from gomem.inputs.runtime_lines.patterns import COUNTS, USER, patterns
 from gomem.inputs.runtime_lines.quantities import NO_BREAK
 from gomem.inputs.runtime_lines.tables import table_in
@@ -60,7 +61,7 @@ class LoggedReading:
 
 def looks_like_runtime_lines(data: bytes) -> bool:
     """Whether one of the first lines is one in which a program logs its memory."""
-    head = data[:HEAD_BYTES]
+    head = folded(data[:HEAD_BYTES])
     if (table := pattern_of_columns(head)) is not None:
         return any(_read(line, table, 0) for line in head.split(b"\n", MAX_TRIED)[1:MAX_TRIED])
     near = [pattern for pattern in patterns() if pattern.contains in head]
@@ -92,7 +93,7 @@ def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading
     """
     readings: list[LoggedReading] = []
     table = pattern_of_columns(data)
-    data = data if table is None else with_iso_dates(data)
+    data = folded(data) if table is None else with_iso_dates(data)
     known = [pattern for pattern in patterns() if pattern.contains in data]
     known = [*known, table] if table else known
     for number, line in enumerate(data.split(b"\n"), start=1):

@@ -332,6 +332,8 @@ def test_a_program_that_got_no_page_before_main_is_at_a_limit(function, is_at_st
 
     assert is_at_start == crash_of(text).is_at_start == ("before main" in f"{seen.what}")
     assert is_at_start == ("ulimit -v" in f"{seen.way_out}")
+    for margin in (b"> ", b"    "):
+        assert seen == looks_like(margin + text.replace(b"\n", b"\n" + margin), "crash.txt")
     below = AT_START % b"(*mheap).grow" + b"\ngoroutine 1 [running]:\nruntime.schedinit()\n"
     assert not crash_of(below).is_at_start
 
@@ -357,3 +359,43 @@ def test_a_sentence_can_quote_the_runtimes_message():
     )
 
     assert OUT_OF_MEMORY == crash_of(text).why
+
+
+@pytest.mark.parametrize(
+    ("above", "is_crash"),
+    [
+        ("It crashes with fatal error: runtime: out of memory every night.", True),
+        ('It ends with "runtime: out of memory":', True),
+        ("fatal error: runtime: out of memory\nis what it says in the end.", True),
+        ("It does not print fatal error: runtime: out of memory any more.", False),
+        ("It is slow.", False),
+    ],
+)
+@pytest.mark.parametrize("mark", ["", "> ", "```\n"])
+def test_a_sentence_above_the_stacks_says_why_it_crashed(tmp_path, above, is_crash, mark):
+    stack = "goroutine 5 [running]:\nmain.load()\n\t/src/load.go:17 +0x72\n"
+    (tmp_path / "ticket.md").write_text(f"{above}\n\n{mark}{stack}")
+
+    said = f"{gomem.diagnose(tmp_path / 'ticket.md').verdict.sentence}"
+
+    assert is_crash == ("ran out of memory" in said)
+
+
+def test_a_process_that_printed_its_own_stacks_has_not_crashed(tmp_path):
+    (tmp_path / "ticket.md").write_text(
+        "Another pod died with fatal error: runtime: out of memory. This one is alive:\n\n"
+        "goroutine 12 [running]:\nruntime/pprof.writeGoroutineStacks({0x1, 0x2})\n"
+        "\t/go/src/runtime/pprof/pprof.go:700 +0x6a\n"
+    )
+
+    assert "ran out of memory" not in f"{gomem.diagnose(tmp_path / 'ticket.md').verdict.sentence}"
+
+
+def test_the_start_of_a_program_gets_one_advice(tmp_path):
+    (tmp_path / "crash.txt").write_bytes(AT_START % b"mallocinit")
+
+    with pytest.raises(CaptureError) as refused:
+        gomem.load(tmp_path / "crash.txt")
+
+    assert "ulimit -v" in f"{refused.value}"
+    assert "gomem capture" not in f"{refused.value}"

@@ -159,3 +159,36 @@ def test_a_long_log_is_at_most_so_many_moments_with_the_peak_among_them():
     assert 1000 == len(read.readings)
     assert MAX_MOMENTS == len(chosen)
     assert (0, 999, 5000) == (chosen[0], chosen[-1], max(chosen))
+
+
+BEATS = '{"memstats":{"gc_next":45851954,"memory_alloc":21569008,"memory_sys":78733592,"rss":11}'
+RUNTIME = ',"runtime":{"goroutines":56}'
+
+
+@pytest.mark.parametrize("around", ["{}", '{{"beat":{}}}', '{{"monitoring":{{"metrics":{}}}}}'])
+@pytest.mark.parametrize("cut", [0, 1])
+def test_an_object_of_beats_is_read_in_several_lines_also_without_its_end(around, cut):
+    line = around.format(f"{BEATS}{RUNTIME}}}")
+    text = line[: len(line) - cut]
+    lines = text.replace("{", "{\n  ").replace(",", ",\n  ").replace("}", "\n}").replace(":", ": ")
+
+    for written in (text, lines):
+        (read,) = read_runtime_lines(f"{written}\n".encode()).readings.to_dict("records")
+        values = [read[f"{name}_bytes"] for name in ("rss", "go_alloc", "go_sys", "go_next_gc")]
+        assert [11, 21569008, 78733592, 45851954] == values
+        assert 56 == read["goroutines"]
+        assert kind_of(f"{written}\n".encode()) is BY_NAME["runtime_lines"]
+
+
+@pytest.mark.parametrize("word", ["", "memstats "])
+def test_the_lines_of_godoc_around_a_collection(word):
+    log = (
+        "2026/11/27 07:44:26 index updated (88.2s, 211342912 bytes of source, 17421 files)\n"
+        f"2026/11/27 07:44:26 {word}before GC: bytes = 2385978984 footprint = 6429047608\n"
+        f"2026/11/27 07:44:27 {word}after  GC: bytes = 614368968 footprint = 6429047608\n"
+    )
+    frame = read_runtime_lines(log.encode()).readings
+
+    assert [2385978984, 614368968] == frame["go_alloc_bytes"].tolist()
+    assert [6429047608] * 2 == frame["go_sys_bytes"].tolist()
+    assert [26, 27] == [time.second for time in frame["logged_at"]]

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gomem.errors import Damage, FormatError, excerpt
+from gomem.errors import EXCERPT, Damage, FormatError, excerpt
 from gomem.inputs.markdown import without_bold_cells
 from gomem.inputs.pprof.printed import lines
 from gomem.inputs.pprof.printed.jeprof import is_of_jemalloc
@@ -124,7 +124,7 @@ class _Reader:
             if is_read or lines.AROUND.match(text):
                 self.known += 1
             elif self.form == TABLE and self.tables[-1].rows and lines.TORN.fullmatch(text):
-                what = "a row that is cut; wanted flat flat% sum% cum cum% function"
+                what = f"{EXCERPT}a row that is cut; wanted flat flat% sum% cum cum% function"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(text)))
             elif text.strip():
                 self.is_interrupted = True
@@ -183,7 +183,7 @@ class _Reader:
             return
         lost = abs(table.shown.value - table.flat)
         if lost > table.shown.rounding + table.rounding * len(table.rows):
-            what = "its rows do not add up to what its head says: some are missing"
+            what = f"{EXCERPT}its rows do not add up to what its head says: some are missing"
             self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
 
     def _is_read(self, number: int, text: str) -> bool:

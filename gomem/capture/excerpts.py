@@ -1,0 +1,64 @@
+"""What is cut in a text that a person wrote is an excerpt: the author left the rest out.
+
+That is what its parser calls cut or missing, and a last line that is none of its form. A file that
+a command wrote, or a copy of it, is damaged if its end is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from gomem.capture.pasted import MAX_BYTES, prose_in
+from gomem.errors import EXCERPT
+from gomem.inputs.kinds import MOMENT_SCOPE
+from gomem.inputs.markdown import FENCE
+from gomem.units import is_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gomem.errors import Damage
+    from gomem.inputs.kinds import Kind
+    from gomem.sources.artefact import Source
+
+LINE, FENCE_LINE = b"\n", b"```"
+WORDS = 5  # of a sentence; a heading has fewer
+_CUT = re.compile(r"\b(?:is|are) cut\b|\b(?:is|are|be) missing\b")
+_OTHER_FORM = re.compile(r"; wanted\b")
+
+
+def as_excerpts(source: Source, kind: Kind, damage: Iterable[Damage]) -> list[Damage]:
+    """Return the damage of a text; what is cut is an excerpt where a person wrote around it."""
+    found = list(damage)
+    if found and kind.scope == MOMENT_SCOPE and _is_written(source):
+        lines = source.data.split(LINE)
+        found = [_as_excerpt(fault) if _is_cut(fault, lines) else fault for fault in found]
+    return [source.placed(fault) for fault in found]
+
+
+def _as_excerpt(fault: Damage) -> Damage:
+    return fault if fault.is_excerpt else replace(fault, what=f"{EXCERPT}{fault.what}")
+
+
+def _is_cut(fault: Damage, lines: Sequence[bytes]) -> bool:
+    """Whether something is missing, or the last line of a paste is none of its form."""
+    if _CUT.search(str(fault.what)) is not None:
+        return True
+    word, _, number = fault.where.partition(" ")
+    if word != "line" or not is_digits(number) or _OTHER_FORM.search(str(fault.what)) is None:
+        return False
+    below = filter(bytes.strip, islice(lines, int(number), None))
+    return FENCE.fullmatch(next(below, FENCE_LINE)) is not None
+
+
+def _is_written(source: Source) -> bool:
+    """Whether a text has code fences, or a sentence."""
+    data = source.whole_text
+    if len(data) > MAX_BYTES or b"\0" in data:
+        return False
+    lines = data.split(LINE)
+    has_sentence = any(len(lines[place].split()) >= WORDS for place in prose_in(lines))
+    return has_sentence or any(map(FENCE.fullmatch, lines))

@@ -1,0 +1,42 @@
+"""What is cut in a text that a person wrote is an excerpt; a file that is cut is damaged."""
+
+import pytest
+
+from gomem.capture.load import load
+from gomem.causes.finding import Severity
+from gomem.diagnosis.diagnosis import diagnose
+
+CUT_DUMP = "goroutine 7 [select]:\nmain.pump()\n\t/app/pump.go:20 +0x1d\n\ngoroutine 9 [select]:\n"
+PMAP = (
+    "27108:   api -v\n"
+    "         Address Perm   Offset Device    Inode  Size  Rss  Pss Mapping\n"
+    "        00400000 r-xp 00000000 103:02 10762375  4508 4188 2094 api\n"
+    "        00867000 r--p 00467000 103:02 10762375  3852 3044 1522 api\n"
+)
+
+
+def severities(tmp_path, text):
+    (tmp_path / "paste.txt").write_text(text)
+    found = diagnose(tmp_path / "paste.txt").findings
+    return [finding.severity for finding in found if finding.code == "data-damaged"]
+
+
+@pytest.mark.parametrize(
+    "text", [CUT_DUMP, f"{CUT_DUMP}mai\n", PMAP], ids=["dump", "last line", "pmap"]
+)
+def test_a_paste_that_is_cut_is_an_excerpt(tmp_path, text):
+    assert [Severity.INFO] == severities(tmp_path, f"```\n{text}```\n")
+    assert [Severity.INFO] == severities(tmp_path, f"We see this in the pod:\n\n{text}")
+    assert [Severity.WARNING] == severities(tmp_path, text)
+
+
+def test_a_table_of_pprof_with_fewer_rows_is_an_excerpt_wherever_it_is(tmp_path):
+    (tmp_path / "top.txt").write_text(
+        "Showing nodes accounting for 130MB, 90.28% of 144MB total\n"
+        "      flat  flat%   sum%        cum   cum%\n"
+        "      30MB 20.83% 20.83%       30MB 20.83%  main.grow\n"
+    )
+
+    (damage,) = load(tmp_path).damaged
+
+    assert damage.is_excerpt
