@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.analysis.memory.readings import ALL
 from gomem.analysis.profiles.published import IN_USE, total_bounds
+from gomem.causes.collecting import collector_is_busy
 from gomem.diagnosis.movement import goal_reached_words, grew
 from gomem.diagnosis.observations import level_since
 from gomem.inputs.measurements import has_series
@@ -23,9 +24,10 @@ MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the curren
 
 def can_be_healthy(diagnosis: Diagnosis) -> bool:
     """Return whether a problem would show: in a log that is long enough, or in RSS over time."""
-    if series_not_read(diagnosis.capture):
+    limits = diagnosis.thresholds
+    if series_not_read(diagnosis.capture) or collector_is_busy(diagnosis.facts, limits):
         return False
-    log, least = diagnosis.collector, diagnosis.thresholds.healthy_log_seconds
+    log, least = diagnosis.collector, limits.healthy_log_seconds
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
         return True
     is_alone = len(diagnosis.moments) == 1 and diagnosis.baseline is None

@@ -16,6 +16,7 @@ from gomem.causes import (
     memory_limit_thrash,
 )
 from gomem.causes.case import Case
+from gomem.causes.collecting import collector_is_busy
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.facts.callers import Caller, CollectorCpu
@@ -103,6 +104,33 @@ def test_a_low_gogc_goes_back_to_the_default_first(gogc, is_low):
     assert is_low == ("the heap goal becomes about 20 MiB" in finding.next_step)
     assert is_low == ("double GOGC" not in finding.next_step)
     assert "See who allocates" in finding.next_step
+
+
+@pytest.mark.parametrize(("gogc", "is_found"), [(0.2, True), (0.6, False)])
+def test_a_stated_low_gogc_is_pressure_from_a_twentieth_on(gogc, is_found):
+    """
+    Every 200 ms 24 ms of CPU of 2 Ps: 6 %, which a GOGC of 100 would make a fifth of.
+    """
+    case = answers(*every_cpu(0.200, 24.0))
+    settings = replace(case.facts.settings, gogc=Setting("GOGC", gogc, METRICS, "metrics.json"))
+    findings = gc_pressure.find(but(case, settings=settings))
+
+    assert ["possible"] * is_found == [finding.confidence for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("gogc", "milliseconds", "is_busy"),
+    [
+        pytest.param(0.2, 16.0, True, id="a low GOGC, 4 %"),
+        pytest.param(0.2, 4.0, False, id="a low GOGC, 1 %"),
+        pytest.param(1.0, 16.0, False, id="the default"),
+    ],
+)
+def test_a_low_gogc_that_keeps_the_collector_running_is_not_healthy(gogc, milliseconds, is_busy):
+    case = answers(*every_cpu(0.200, milliseconds))
+    settings = replace(case.facts.settings, gogc=Setting("GOGC", gogc, METRICS, "metrics.json"))
+
+    assert is_busy == collector_is_busy(but(case, settings=settings).facts, case.thresholds)
 
 
 def every_cpu(seconds, milliseconds):
