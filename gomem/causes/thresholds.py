@@ -63,8 +63,8 @@ class Thresholds:
         huge_pages_whole_fraction: The same minimum as a share of RSS: from a quarter on, it is
             worth asking which huge pages Go filled.
         fragmentation_bytes: heap-fragmentation. Minimum size: spans of a small heap are never full.
-        fragmentation_inuse_fraction: Share of the heap in use from which free slots within the goal
-            are a note: only objects of the same size class can fill them.
+        fragmentation_inuse_fraction: Share of the heap in use from which free slots are a note if
+            the goal is unknown or lower: only objects of the same size class can fill them.
         goroutine_count: goroutine-leak. Goroutines that are very many in a single snapshot: a
             server has one or two per connection, so thousands are normal.
         goroutine_bytes: Minimum stack size of so many goroutines.
