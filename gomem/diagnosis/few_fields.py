@@ -71,16 +71,17 @@ SEE_KEPT = text(
 
 def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """The heap and its bound on RSS; whether the heap grew by a fifth; and the next step."""
-    found = _level(diagnosis)
+    found = heap_level(diagnosis)
     if found is None:
         return None
     level, known = found
     first, last = known.iloc[0], known.iloc[-1]
     lows = _lows_of_swings(known[level].astype(float).tolist(), diagnosis.thresholds.rise_ratio)
     low = min(lows, default=None)
+    rounding = step_of(diagnosis.capture, level)
     grew = low is None and diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
+    grew = grew and int(last[level]) - int(first[level]) > rounding
     of_sys = Text() if level == "Sys" else _of_sys(last, diagnosis.capture)
-    rounding = _step_of(diagnosis.capture, level)
     step = WHAT_NEXT if grew else _next_step(diagnosis, last)
     swings = Text()
     if low is not None:
@@ -136,7 +137,7 @@ def one_reading(diagnosis: Diagnosis) -> Text:
     return Text("One reading does not show whether memory grows.")
 
 
-def _step_of(capture: Capture, level: str) -> int:
+def step_of(capture: Capture, level: str) -> int:
     """The rounding step of a size in a text, in bytes; 1 if it is exact."""
     steps = (getattr(file.parsed, "steps", {}) for file in capture.files)
     return max((own.get(level, 1) for own in steps), default=1)
@@ -147,7 +148,7 @@ def _size(size: int, step: int) -> Text:
     return text("under {}", Bytes(step)) if not size and step > 1 else text("{}", Bytes(size))
 
 
-def _level(diagnosis: Diagnosis) -> tuple[str, pd.DataFrame] | None:
+def heap_level(diagnosis: Diagnosis) -> tuple[str, pd.DataFrame] | None:
     """The field with the size of the heap, and the last process's dumps that have it."""
     earlier = {moment.name for moment in diagnosis.facts.of_earlier_processes}
     stats = diagnosis.capture.memstats
@@ -176,11 +177,11 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """The size of the heap, if a log gives it with RSS but not enough to break RSS down."""
     if facts is None or facts.rss_bytes is None or facts.memstats is not None:
         return Text()
-    found = _level(diagnosis)
+    found = heap_level(diagnosis)
     if found is None or facts.name not in set(found[1]["moment"]):
         return Text()
     level, known = found
-    return _of_level(known, level, _step_of(diagnosis.capture, level))
+    return _of_level(known, level, step_of(diagnosis.capture, level))
 
 
 def most_of_go(capture: Capture, facts: MomentFacts) -> Text:

@@ -11,6 +11,7 @@ from gomem.analysis.profiles.published import IN_USE, total_bounds
 from gomem.causes.collecting import collector_is_busy
 from gomem.diagnosis.movement import goal_reached_words, grew
 from gomem.diagnosis.observations import level_since
+from gomem.diagnosis.other_levels import other_levels_stay
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
 
@@ -85,12 +86,16 @@ def _most_heap(facts: CaptureFacts) -> float:
 
 
 def shows_no_growth(diagnosis: Diagnosis) -> bool:
-    """Whether several readings show that the total has not grown, or grows no longer."""
+    """Whether several readings show that the total has not grown, or grows no longer.
+
+    Without a total, a program's log or a container's readings can show it.
+    """
     account = diagnosis.facts.account
-    if account is None or len(account.snapshots) < MIN_READINGS:
+    if grew(diagnosis) or series_not_read(diagnosis.capture):
         return False
-    is_rising = grew(diagnosis) or is_at_its_highest(diagnosis)
-    return not series_not_read(diagnosis.capture) and not is_rising
+    if account is None or len(account.snapshots) < MIN_READINGS:
+        return other_levels_stay(diagnosis)
+    return not is_at_its_highest(diagnosis)
 
 
 def series_not_read(capture: Capture) -> list[str]:

@@ -161,8 +161,7 @@ def _bare(line: bytes) -> bytes:
 
 
 def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]:
-    rows: list[ProcessRow] = []
-    damage: list[Damage] = []
+    rows, damage = list[ProcessRow](), list[Damage]()
     form = asked = None
     wanted, beside, raw, is_commented = "", Beside(), data.split(b"\n"), False
     reading, seen = -1, set[tuple[int | None, str]]()
@@ -192,9 +191,10 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             rows.append(replace(dated, reading=reading, line=number))
         elif AGAIN.fullmatch(line):
             form = None
-        elif form is None or (_is_comment(raw[number - 1]) and not is_commented):
-            continue  # a person's remark between rows
-        elif not (rows and (is_beside(line) or is_prose(line) or beside.has(line))):
+        elif form is not None and not (
+            (_is_comment(raw[number - 1]) and not is_commented)  # a remark
+            or (rows and (is_beside(line) or is_prose(line) or beside.has(line)))
+        ):
             what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     rows_alone = [fault for fault in damage if not fault.is_excerpt]  # each row counts for itself
