@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -93,7 +93,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             swings = text("{} What it falls to rises, from {} to {}.", swings, *ends)
     of_level = _of_level(known, level, rounding)
     counts = _of_a_page(diagnosis, last)
-    sentences = (of_level, swings, _of_idle(last), of_sys, counts, one_reading(diagnosis))
+    sentences = (of_level, swings, _of_idle(last, known), of_sys, counts, one_reading(diagnosis))
     return joined(" ", filter(None, sentences)), grew, step
 
 
@@ -232,7 +232,7 @@ def _beside_the_heap(stats: pd.DataFrame) -> Text:
     if not told:
         return Text()
     words = "{}; the heap itself (HeapAlloc, HeapInuse) is not given."
-    idle = _of_idle(stats.iloc[-1])
+    idle = _of_idle(stats.iloc[-1], stats)
     return joined(" ", filter(None, (text(words, joined(", ", told[:NAMED])), idle)))
 
 
@@ -282,18 +282,25 @@ def _lows_of_swings(sizes: list[float], ratio: float) -> list[float]:
     return [*lows, turn] if is_falling else lows
 
 
-def _of_idle(last: pd.Series) -> Text:
-    """Idle heap not returned to the OS; HeapIdle is computed from other fields if missing."""
-    idle = last["HeapSys"] - last["HeapInuse"] if pd.isna(last["HeapIdle"]) else last["HeapIdle"]
-    if pd.isna(idle):
+def _of_idle(last: pd.Series, known: pd.DataFrame) -> Text:
+    """Idle heap not returned to the OS, by the last dump that says how much was; else idle heap."""
+    if pd.isna(_idle(last)):
         return Text()
-    if pd.isna(last["HeapReleased"]):
+    told = known[known["HeapReleased"].notna() & known.apply(_idle, axis=1).notna()]
+    if told.empty:
         words = "{} of the heap is idle; no field says how much of that was returned to the OS."
-        return text(words, Bytes(int(idle)))
-    kept = Bytes(max(int(idle - last["HeapReleased"]), 0))
-    return text(
-        "{} of the heap is idle; {} of that is not returned to the OS.", Bytes(int(idle)), kept
-    )
+        return text(words, Bytes(int(_idle(last))))
+    by = told.iloc[-1]
+    idle = int(_idle(by))
+    at = text(" at {}", MomentName(by["moment"])) if by["moment"] != last["moment"] else ""
+    kept = Bytes(max(idle - int(by["HeapReleased"]), 0))
+    words = "{} of the heap is idle{}; {} of that is not returned to the OS."
+    return text(words, Bytes(idle), at, kept)
+
+
+def _idle(row: pd.Series) -> Any:
+    """HeapIdle, or what other fields make of it; missing if they do not."""
+    return row["HeapSys"] - row["HeapInuse"] if pd.isna(row["HeapIdle"]) else row["HeapIdle"]
 
 
 def _of_sys(last: pd.Series, capture: Capture) -> Text:

@@ -43,7 +43,9 @@ def is_at_its_highest(diagnosis: Diagnosis) -> bool:
     MemStats would say what rose: live heap, or garbage.
     """
     facts, account = diagnosis.facts, diagnosis.facts.account
-    if account is None or len(account.snapshots) < MIN_READINGS or level_since(account):
+    if account is None or len(account.snapshots) < MIN_READINGS:
+        return False
+    if account.is_timed and level_since(account):
         return False
     last = facts.by_moment.get(account.last.moment)  # none has a log's collection
     if last is not None and last.memstats is not None:
