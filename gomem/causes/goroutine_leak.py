@@ -25,7 +25,7 @@ from gomem.analysis.memory.groups import LIVE, STACKS
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, stacks_in
-from gomem.causes.evidence import known, rise_evidence
+from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import (
     BOUND_IT,
@@ -40,6 +40,7 @@ from gomem.causes.goroutines import (
     opening,
     probability,
     recursion_in,
+    stacks_evidence,
     stacks_words,
     where_evidence,
     where_words,
@@ -47,8 +48,7 @@ from gomem.causes.goroutines import (
 from gomem.causes.missing_call import of_goroutines
 from gomem.causes.one_dump import goroutine_stack_bytes, suspicion_of
 from gomem.causes.sites import called_by, caller_sites, growing_sites
-from gomem.facts.goroutines import stack_inuse
-from gomem.inputs.pprof.calls.names import package_of
+from gomem.inputs.pprof.calls.names import own_function, package_of
 from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _growing(case: Case) -> Finding:
             *evidence,
             *known(last.path, "s", {"time watched": watched}),
             *where_evidence(case, shown.frame, shown.path),
-            *_of_stacks(case),
+            *stacks_evidence(case),
             *open_files_evidence(case),
             *_of_heap(heap, case),
             *_of_dump(growth.waiting, case),
@@ -244,8 +244,12 @@ def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
 def _stacks_step(
     path: str, waiting: Waiting, missing: MissingCall | None, who_calls: str = ""
 ) -> Text:
-    """Name the file with the stacks, and what to look for if the cause is unknown."""
-    shows = text("See the stacks in {}: {}.", Function(waiting.function), stacks_in(path))
+    """Name the file with the stacks, and what to look for if the cause is unknown.
+
+    Of a library's function, the one whose frames show the missing call says more.
+    """
+    seen = missing.seen_in if missing is not None and not own_function([waiting.function]) else ""
+    shows = text("See the stacks in {}: {}.", Function(seen or waiting.function), stacks_in(path))
     return sentences(shows, who_calls, _WHO if missing is None else "")
 
 
@@ -271,14 +275,6 @@ def _sites(case: Case, size: float) -> tuple[Site, ...]:
     )
 
 
-def _of_stacks(case: Case) -> list[Evidence]:
-    stacks = case.facts.goroutines.stacks
-    read = [moment for moment in case.facts.of_last_process if stack_inuse(moment) is not None]
-    if stacks is None or not read:
-        return []
-    return [*rise_evidence(read[-1].path("memstats"), "StackInuse", stacks)]
-
-
 def _of_heap(heap: float, case: Case) -> list[Evidence]:
     path = case.facts.memstats_path
     return [Evidence(path, "live heap, growth", round(heap), "B")] if heap and path else []
@@ -297,13 +293,13 @@ def _of_dump(waiting: Waiting | None, case: Case) -> list[Evidence]:
 def _uncounted(case: Case) -> Finding:
     """Return a finding by memory that grows with goroutines, if no file counts them."""
     growth, stacks = case.facts.goroutines, case.facts.goroutines.stacks
-    words, evidence, size = [], [], 0
+    words, evidence, size = list[Text](), list[Evidence](), 0
     if stacks is not None and (
         case.facts.goroutine_counts or stacks.grown >= case.thresholds.goroutine_bytes
     ):
         size = round(stacks.grown)
         words.append(text("stacks {} → {}", Bytes(round(stacks.first)), Bytes(round(stacks.last))))
-        evidence += _of_stacks(case)
+        evidence += stacks_evidence(case)
     if growth.descriptors_bytes > 0:
         size += round(growth.descriptors_bytes)
         words.append(text("descriptors +{}", Bytes(round(growth.descriptors_bytes))))

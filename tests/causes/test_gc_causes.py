@@ -21,7 +21,7 @@ from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.facts.callers import Caller, CollectorCpu
 from gomem.facts.moment import MomentFacts
-from gomem.facts.settings import GOALS, METRICS, Setting
+from gomem.facts.settings import ENVIRONMENT, GOALS, METRICS, Setting
 from gomem.releases import GoVersion
 from gomem.text import Command, Share
 from gomem.units import MIB
@@ -506,3 +506,17 @@ def test_who_forces_collections_in_a_cpu_profile_is_no_pressure():
     assert [gc_pressure.CAUSE.code] == [
         one.code for one in gc_pressure.find(case_of(callers=other))
     ]
+
+
+@pytest.mark.parametrize(
+    ("is_set", "source"), [(False, "the default: not set in api.env"), (True, "environment")]
+)
+def test_an_environment_that_does_not_set_gogc_is_not_its_source(is_set, source):
+    case = answers(*every(0.010, **LIMITED, background=2))
+    started = Setting("GOGC", 1.0, ENVIRONMENT, "api.env", is_set=is_set)
+    case = but(case, settings=replace(case.facts.settings, gogc=started))
+    (finding,) = memory_limit_thrash.find(case)
+
+    (said,) = (row.value for row in finding.evidence if row.field == "source of GOGC")
+    assert said.startswith("the default") == (not is_set)
+    assert is_set or source == said
