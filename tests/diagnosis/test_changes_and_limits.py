@@ -227,6 +227,4 @@ def test_one_kill_is_said_as_once(tmp_path):
     (tmp_path / "memory.stat").write_text(f"anon {180 * MIB}\nfile {20 * MIB}\n")
     (tmp_path / "memory.events").write_text("oom 1\noom_kill 1\n")
 
-    assert "The OOM killer has killed once." in str(
-        plain(limits_section(gomem.diagnose(tmp_path)))
-    )
+    assert "The OOM killer has killed once." in str(plain(limits_section(gomem.diagnose(tmp_path))))
