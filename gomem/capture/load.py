@@ -113,7 +113,7 @@ def _load(
     gathering.artefacts = with_times_beside(dated(gathering.artefacts))
     left, timed = taken_apart([] if manifest.files else gathering.artefacts)
     left = left if timed else gathering.artefacts
-    gathering.artefacts, other_runs = _of_one_process(with_undated_series(left))
+    gathering.artefacts, other_runs = _of_one_process(with_undated_series(left, timed))
     present = {artefact.source.name for artefact in gathering.artefacts}
     present |= {source.name for source in gathering.passed_over}
     gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)

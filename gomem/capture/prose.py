@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gomem.capture.pasted import MAX_BYTES, prose_in, unquoted
+from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
@@ -57,6 +58,7 @@ class Prose:
     sizes: list[str] = field(default_factory=list)
     uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
     settings: list[str] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)  # variables that a container's description sets
     systems: set[str] = field(default_factory=set)
     releases: dict[str, str] = field(default_factory=dict)  # Go releases, by file
 
@@ -70,6 +72,7 @@ class Prose:
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
         self.settings += _settings_in_text(source)
+        self.used.update(container_settings(source.data))
         self.systems.add(system_of(source.data))
         if b"\0" not in head and (release := stated_release(head)):
             self.releases[source.name] = release
@@ -102,7 +105,7 @@ class Prose:
     def unused_settings(self, artefacts: Iterable[Artefact]) -> tuple[str, ...]:
         """Return the settings of variables that no environment in the capture has."""
         environments = (file.parsed for file in artefacts if file.kind.name == "environ")
-        known = {name for environ in environments for name in environ.variables}
+        known = self.used.union(*(environ.variables for environ in environments))
         named = dict.fromkeys(self.settings)
         return tuple(setting for setting in named if setting.partition("=")[0] not in known)
 

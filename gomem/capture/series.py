@@ -99,8 +99,10 @@ def _timed(file: Artefact, others: Sequence[Artefact]) -> list[Artefact]:
     ]
 
 
-def with_undated_series(artefacts: list[Artefact]) -> list[Artefact]:
+def with_undated_series(artefacts: list[Artefact], timed: Sequence[Series]) -> list[Artefact]:
     """Split a file with several readings into snapshots, unless other files have snapshots.
+
+    Its times of day get a date from the readings of other files, `timed`, if from anywhere.
 
     Otherwise it is unknown which reading belongs to the other files, and the last reading is used.
     Other files that were taken once, without a clock, belong to the end of the series, and so do
@@ -119,7 +121,8 @@ def with_undated_series(artefacts: list[Artefact]) -> list[Artefact]:
     )
     if not are_at_end and not all(map(_is_undated_paste, beside)):
         return artefacts
-    dumps = in_order([reading for file in many for reading in _timed(file, artefacts)])
+    dated = [*artefacts, *(reading for series in timed for reading in series.readings)]
+    dumps = in_order([reading for file in many for reading in _timed(file, dated)])
     if beside and not are_at_end and dumps[-1].time is None:
         return artefacts
     undated = [replace(file, is_of_last=True) for file in beside]

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from gomem.analysis.collector.counters import CollectorCounters
     from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
+    from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import CollectorCpu
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.settings import Setting
 
@@ -40,6 +42,27 @@ def cpu_profile_evidence(taken: CollectorCpu) -> tuple[Evidence, ...]:
         *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
         *known(taken.path, "s", {"CPU used": taken.used_seconds}),
     )
+
+
+def is_set_low(facts: CaptureFacts, limits: Thresholds) -> bool:
+    """Whether a file states a GOGC well below the default: it alone makes collections frequent."""
+    gogc = facts.settings.gogc
+    is_known = gogc.is_stated and not isinstance(gogc.value, str)
+    return is_known and float(gogc.value) <= DEFAULT_GOGC * limits.small_room_fraction
+
+
+def collector_is_busy(facts: CaptureFacts, limits: Thresholds) -> bool:
+    """Whether the GC takes most of the CPU that the process uses, or a low GOGC keeps it running.
+
+    Of all that GOMAXPROCS allows it can still be little.
+    """
+    taken, log = facts.callers.collector_cpu, facts.collector
+    if taken is not None and taken.used_seconds >= limits.enough_cpu_seconds:
+        return taken.fraction >= limits.deciding_fraction
+    if log is None or not is_set_low(facts, limits):
+        return False
+    marking = log.cost.marking_cpu_fraction or 0.0
+    return limits.are_frequent(log.cost.interval.p50) or marking >= limits.forced_marking_fraction
 
 
 def scaled_gogc(gogc: Setting | None, factor: float) -> tuple[Text, Command]:

@@ -102,6 +102,7 @@ class MissingCall:
         file: The file in which that function opens something that is not closed; empty if unknown.
         line: The line in that file; None if unknown.
         is_elsewhere: Whether the call is missing in another function, and this one waits for it.
+        seen_in: A library's function on the stacks that show that the call is missing; else empty.
     """
 
     call: str
@@ -112,6 +113,7 @@ class MissingCall:
     file: str = ""
     line: int | None = None
     is_elsewhere: bool = False
+    seen_in: str = ""
 
     @property
     def words(self) -> Text:

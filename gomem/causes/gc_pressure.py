@@ -23,6 +23,7 @@ from gomem.causes.collecting import (
     counted_pace,
     cpu_profile_evidence,
     every,
+    is_set_low,
     marking_words,
     scaled_gogc,
     too_few_collections,
@@ -50,14 +51,14 @@ def find(case: Case) -> list[Finding]:
     log, limits = case.facts.collector, case.thresholds
     if log is None:
         return _by_counters(case)
-    pressed = _is_pressed(log, limits) and _is_enough(log, limits)
+    pressed = _is_pressed(log, case) and _is_enough(log, limits)
     return [_by_log(case, log)] if pressed else []
 
 
 def lack(case: Case) -> Lack | None:
     """Return a `Lack` if collections are expensive, but too few and in total too cheap."""
     log, limits = case.facts.collector, case.thresholds
-    if log is None or not _is_pressed(log, limits) or _is_enough(log, limits):
+    if log is None or not _is_pressed(log, case) or _is_enough(log, limits):
         return None
     cost = log.cost
     steady, cpu = cost.steady_cycles, cost.steady_marking_cpu_seconds
@@ -105,14 +106,15 @@ CAUSE = Cause(
 )
 
 
-def _is_pressed(log: CollectorFacts, limits: Thresholds) -> bool:
+def _is_pressed(log: CollectorFacts, case: Case) -> bool:
     """Return whether the pacer starts most GCs; else another finding says more."""
+    limits = case.thresholds
     cpu, interval = log.marking_share_of(PACER), log.cost.interval.p50
     marked = log.triggers.counts["marking_cpu_seconds"].sum()
     paced = float(log.triggers.of(PACER)["marking_cpu_seconds"])
     if cpu is None or interval is None or paced < limits.deciding_fraction * marked:
         return False
-    return cpu >= limits.costly_marking_fraction(interval)
+    return cpu >= limits.costly_marking_fraction(interval, is_low=is_set_low(case.facts, limits))
 
 
 def _is_enough(log: CollectorFacts, limits: Thresholds) -> bool:
@@ -172,7 +174,8 @@ def _by_counters(case: Case) -> list[Finding]:
     if case.facts.limited_moment is not None:
         return []
     paced = 1 - counters.forced_fraction
-    least = limits.costly_marking_fraction(counters.interval_seconds)
+    is_low = is_set_low(case.facts, limits)
+    least = limits.costly_marking_fraction(counters.interval_seconds, is_low=is_low)
     is_dear = counters.marking_fraction * paced >= least
     is_paced = paced >= limits.deciding_fraction and not limit_leaves_no_room(case)
     if not (is_paced and is_dear and counters.cycles >= limits.enough_cycles):

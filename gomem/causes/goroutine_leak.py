@@ -25,24 +25,30 @@ from gomem.analysis.memory.groups import LIVE, STACKS
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, stacks_in
-from gomem.causes.evidence import known, rise_evidence
+from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import (
+    BOUND_IT,
     CODE,
+    END_THEM,
     begun_words,
     goroutines_heap_bytes,
     goroutines_pile_up,
     in_use_bytes,
     open_files_evidence,
+    opened_words,
     opening,
     probability,
+    recursion_in,
+    stacks_evidence,
+    stacks_words,
     where_evidence,
     where_words,
 )  # fmt: skip
 from gomem.causes.missing_call import of_goroutines
 from gomem.causes.one_dump import goroutine_stack_bytes, suspicion_of
 from gomem.causes.sites import called_by, caller_sites, growing_sites
-from gomem.inputs.pprof.calls.names import package_of
+from gomem.inputs.pprof.calls.names import own_function, package_of
 from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
@@ -107,6 +113,7 @@ def _growing(case: Case) -> Finding:
     assert count is not None
     counted = case.facts.goroutine_counts
     first, last = counted[0], counted[-1]
+    shown = next((count for count in reversed(counted) if count.frame is not None), last)
     sites = growing_sites(case)
     heap = goroutines_heap_bytes(case, sites)
     size = growth.stacks_grown + heap
@@ -119,11 +126,11 @@ def _growing(case: Case) -> Finding:
         Count(round(count.first)),
         Count(round(count.last)),
         where_words(growth.waiting, thresholds),
-        text("; {}", _held(size, heap, case)),
-        _opened_words(case),
+        stacks_words(case) or text("; {}", _held(size, heap, case)),
+        opened_words(case),
     )
     watched = count.seconds if case.facts.goroutines_are_timed else None
-    missing = of_goroutines(case)
+    missing = None if recursion_in(growth.waiting, case) else of_goroutines(case)
     evidence = [
         Evidence(end.path, text("goroutines, {}", which), end.goroutines, "count")
         for which, end in (("first", first), ("last", last))
@@ -136,13 +143,13 @@ def _growing(case: Case) -> Finding:
         evidence=(
             *evidence,
             *known(last.path, "s", {"time watched": watched}),
-            *where_evidence(case, last.frame, last.path),
-            *_of_stacks(case),
+            *where_evidence(case, shown.frame, shown.path),
+            *stacks_evidence(case),
             *open_files_evidence(case),
             *_of_heap(heap, case),
             *_of_dump(growth.waiting, case),
         ),
-        next_step=_next_step(case, last.path, missing),
+        next_step=_next_step(case, shown.path, missing),
         confidence="likely" if likely else "possible",
         sites=_sites(case, size),
         missing_call=missing,
@@ -226,6 +233,9 @@ def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
     waiting = case.facts.goroutines.waiting
     if waiting is None or not waiting.function:
         return Text(CAUSE.remedy)
+    if recursion_in(waiting, case):
+        shows = text("See the stacks in {}: {}.", Function(waiting.function), stacks_in(path))
+        return sentences(shows, BOUND_IT, END_THEM)
     is_placed = missing is not None and bool(missing.function)
     who_calls = called_by(opening(case), package_of(waiting.function))
     return _stacks_step(path, waiting, missing, "" if is_placed else who_calls)
@@ -234,8 +244,12 @@ def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
 def _stacks_step(
     path: str, waiting: Waiting, missing: MissingCall | None, who_calls: str = ""
 ) -> Text:
-    """Name the file with the stacks, and what to look for if the cause is unknown."""
-    shows = text("See the stacks in {}: {}.", Function(waiting.function), stacks_in(path))
+    """Name the file with the stacks, and what to look for if the cause is unknown.
+
+    Of a library's function, the one whose frames show the missing call says more.
+    """
+    seen = missing.seen_in if missing is not None and not own_function([waiting.function]) else ""
+    shows = text("See the stacks in {}: {}.", Function(seen or waiting.function), stacks_in(path))
     return sentences(shows, who_calls, _WHO if missing is None else "")
 
 
@@ -244,14 +258,6 @@ _WHO = (
     "response body or sql.Rows? Give each wait a way to end: a context, a timeout, or a select "
     "with a done channel."
 )
-
-
-def _opened_words(case: Case) -> Text:
-    opened, waiting = opening(case), case.facts.goroutines.waiting
-    if not opened or waiting is None:
-        return Text()
-    library = package_of(waiting.function)
-    return text("; {} calls {}", Function(opened[0].function), library)
 
 
 def _sites(case: Case, size: float) -> tuple[Site, ...]:
@@ -267,11 +273,6 @@ def _sites(case: Case, size: float) -> tuple[Site, ...]:
         Site(waiting.function if own in begun else own, own, high=share * size, share=share)
         for own, share in ({waiting.function: 1.0} | begun | shares).items()
     )
-
-
-def _of_stacks(case: Case) -> list[Evidence]:
-    stacks, path = case.facts.goroutines.stacks, case.facts.memstats_path
-    return [*rise_evidence(path, "StackInuse", stacks)] if stacks is not None and path else []
 
 
 def _of_heap(heap: float, case: Case) -> list[Evidence]:
@@ -292,13 +293,13 @@ def _of_dump(waiting: Waiting | None, case: Case) -> list[Evidence]:
 def _uncounted(case: Case) -> Finding:
     """Return a finding by memory that grows with goroutines, if no file counts them."""
     growth, stacks = case.facts.goroutines, case.facts.goroutines.stacks
-    words, evidence, size = [], [], 0
+    words, evidence, size = list[Text](), list[Evidence](), 0
     if stacks is not None and (
         case.facts.goroutine_counts or stacks.grown >= case.thresholds.goroutine_bytes
     ):
         size = round(stacks.grown)
         words.append(text("stacks {} → {}", Bytes(round(stacks.first)), Bytes(round(stacks.last))))
-        evidence += _of_stacks(case)
+        evidence += stacks_evidence(case)
     if growth.descriptors_bytes > 0:
         size += round(growth.descriptors_bytes)
         words.append(text("descriptors +{}", Bytes(round(growth.descriptors_bytes))))

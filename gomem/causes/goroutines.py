@@ -9,9 +9,10 @@ from gomem.causes.evidence import rise_evidence
 from gomem.causes.finding import Evidence, placed
 from gomem.causes.scores import bounded_log, scores
 from gomem.causes.sites import part_words
+from gomem.facts.goroutines import stack_inuse
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.pprof.calls.names import package_of
-from gomem.text import Function, Text, text
+from gomem.text import Bytes, Function, Text, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from gomem.facts.callers import Caller
 
 CODE = "goroutine-leak"
+BOUND_IT = (
+    "Bound the recursion, or use a loop with a stack of its own; keep large arrays off the stack."
+)
+END_THEM = (
+    "Their number grows: give each a way to end, such as a context, a deadline or a done channel."
+)
 
 
 def features(case: Case) -> dict[str, float] | None:
@@ -145,6 +152,42 @@ def deep_recursion(case: Case) -> list[Caller]:
     """Return the program's functions with deep recursion on goroutine stacks."""
     least = case.thresholds.recursion_depth
     return [caller for caller in case.facts.callers.recursing if caller.depth >= least]
+
+
+def recursion_in(waiting: Waiting | None, case: Case) -> bool:
+    """Return whether the goroutines wait in a function that recurses deeply: not for an event."""
+    return waiting is not None and any(
+        caller.function == waiting.function for caller in deep_recursion(case)
+    )
+
+
+def stacks_words(case: Case) -> Text:
+    """Say what stacks of new goroutines take, as the end of a title; empty if each is small."""
+    growth = case.facts.goroutines
+    if growth.count is None or growth.stacks is None or growth.count.grown <= 0:
+        return Text()
+    each = growth.stacks.grown / growth.count.grown
+    if each < case.thresholds.stack_each_bytes:
+        return Text()
+    words = "; their stacks, about {} each, take {}"
+    return text(words, Bytes(round(each)), Bytes(round(growth.stacks.grown)))
+
+
+def stacks_evidence(case: Case) -> tuple[Evidence, ...]:
+    """Return the rise of StackInuse, with the file that has its last reading."""
+    stacks = case.facts.goroutines.stacks
+    read = [moment for moment in case.facts.of_last_process if stack_inuse(moment) is not None]
+    if stacks is None or not read:
+        return ()
+    return rise_evidence(read[-1].path("memstats"), "StackInuse", stacks)
+
+
+def opened_words(case: Case) -> Text:
+    """Say who calls the library in which goroutines wait, as the end of a title; else empty."""
+    opened, waiting = opening(case), case.facts.goroutines.waiting
+    if not opened or waiting is None:
+        return Text()
+    return text("; {} calls {}", Function(opened[0].function), package_of(waiting.function))
 
 
 def opening(case: Case) -> tuple[Caller, ...]:

@@ -12,13 +12,15 @@ from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.live_growth import matters
-from gomem.causes.sites import holding_sites, share_words, site_evidence
+from gomem.causes.sites import holding_sites, printed_sites, share_words, site_evidence
 from gomem.facts.ended import ended_well
+from gomem.facts.goroutines import level_of
 from gomem.facts.profiles import IN_USE
 from gomem.inputs.pprof.about import is_delta
 from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
+    from gomem.analysis.series.level import Level
     from gomem.causes.case import Case
     from gomem.causes.cause import Cause
     from gomem.facts.moment import MomentFacts
@@ -79,19 +81,22 @@ _DELTA = (
 
 
 def of_rss(case: Case, cause: Cause) -> list[Finding]:
-    """Return a finding if RSS rises steadily, and heap profiles name who holds it.
+    """Return a finding if RSS, or a working set, rises steadily, and profiles name who holds it.
 
     Of the recorded processes whose RSS rises like this, nine of ten leak, in Go or in C. So the
     program's own function must hold most of the profile, and the profile a part of the growth.
     """
     facts, thresholds = case.facts, case.thresholds
-    rise, sites = facts.rss_level.rise, holding_sites(case) if facts.profiles.paths else ()
+    what, rise = "RSS", facts.rss_level.rise
+    if not len(facts.rss_level):
+        what, rise = "the working set", working_set_level(case).rise
+    sites = (holding_sites(case) or printed_sites(case)) if facts.profiles.paths else ()
     if rise is None or not sites or sites[0].share < thresholds.most_share:
         return []
     is_steady = rise.goes_on and rise.readings >= thresholds.growth_readings
     if not is_steady or not matters(rise, thresholds) or rise.ratio < thresholds.growth_few_ratio:
         return []
-    with_rss = [moment for moment in facts.moments if moment.rss_bytes is not None]
+    with_rss = [moment for moment in facts.moments if total_of(moment) is not None]
     last, in_use = with_rss[-1], sites[0].change / sites[0].share
     most = _most_of_go(with_rss[0], last)
     is_of_go = most is None or most >= thresholds.most_share * rise.grown
@@ -108,8 +113,9 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
         cause.finding(
             Severity.INFO if has_ended else Severity.WARNING,
             text(
-                "{}: RSS grows {}; {} of {} is from {}",
+                "{}: {} grows {}; {} of {} is from {}",
                 WORK if has_ended else KEEPS,
+                what,
                 grows,
                 share_words(sites[0].share, thresholds),
                 "inuse_space" if facts.profiles.growth_holders is None else "the growth",
@@ -117,8 +123,8 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
             ),
             size=round(min(in_use, rise.grown)),
             evidence=(
-                *rise_evidence(rss_path(last), "RSS", rise),
-                *(watched_evidence(rss_path(last), rise) if is_timed else ()),
+                *rise_evidence(_path(last), what.removeprefix("the "), rise),
+                *(watched_evidence(_path(last), rise) if is_timed else ()),
                 *site_evidence(facts.profiles.last_path, "inuse_space of {}", sites),
             ),
             mechanism=_BOTH_RISE if paths[1:] else _RSS_ONLY,
@@ -127,6 +133,27 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
             sites=sites,
         )
     ]
+
+
+def working_set_level(case: Case) -> Level:
+    """Return the working set of the only container over time; empty if there are several."""
+    listed = [(m.time, m.listed) for m in case.facts.of_last_process if m.listed is not None]
+    known = [(at, each) for at, each in listed if each.working_set_bytes is not None]
+    is_one = len({each.name for _, each in known}) == 1 and not any(
+        each.others for _, each in known
+    )
+    sizes = [(at, float(each.working_set_bytes or 0)) for at, each in known] if is_one else []
+    return level_of("working set", sizes)
+
+
+def total_of(moment: MomentFacts) -> int | None:
+    """Return RSS, or else the working set of a container."""
+    listed = moment.listed
+    return moment.rss_bytes or (None if listed is None else listed.working_set_bytes)
+
+
+def _path(moment: MomentFacts) -> str:
+    return rss_path(moment) or moment.path("processes")
 
 
 def _most_of_go(first: MomentFacts, last: MomentFacts) -> int | None:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def find(case: Case) -> list[Finding]:
     """Return one finding per snapshot with many free slots.
 
-    Free slots beyond the heap goal are a warning. Other free slots are at most a note, because new
-    objects of their size class fill them.
+    Free slots beyond the heap goal are a warning. Where the goal says less, because a limit may set
+    it or there is none, they are at most a note. A heap in use within its goal has just been swept.
     """
     return case.at_moments(_at)
 
@@ -83,13 +83,20 @@ def excess_slots(moment: MomentFacts, case: Case) -> int:
     return slots_beyond(in_use, allocated, float(goal))
 
 
+def _is_within_goal(moment: MomentFacts) -> bool:
+    """Whether the whole heap in use fits into the goal: a sweep leaves such slots after each GC."""
+    assert moment.memstats is not None
+    goal = moment.memstats["NextGC"]
+    return bool(pd.notna(goal) and 0 < moment.memstats["HeapInuse"] <= goal)
+
+
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     limits, slots, excess = case.thresholds, free_slots(moment), excess_slots(moment, case)
     least = limits.notable(limits.fragmentation_bytes, moment.held_bytes)
     if moment.memstats is None or slots < least:
         return None
     share, is_beyond = slots / int(moment.memstats["HeapInuse"]), excess >= least
-    if not is_beyond and share < limits.fragmentation_inuse_fraction:
+    if not is_beyond and (share < limits.fragmentation_inuse_fraction or _is_within_goal(moment)):
         return None
     size = excess if is_beyond else slots
     return CAUSE.finding(

@@ -23,7 +23,8 @@ from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.memory_limit import limit_leaves_no_room
 from gomem.facts.moment import GOMEMLIMIT, LIVE
-from gomem.text import Bytes, Share, Text, text
+from gomem.facts.settings import ENVIRONMENT
+from gomem.text import Bytes, File, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -142,12 +143,20 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *known(log.path, "s", {"interval_p50_seconds": interval}),
             *known(log.path, "fraction", {"marking_cpu_fraction": cpu}),
             *known(log.path, "count", {"heap goals too low for GOGC": log.triggers.beyond_any}),
-            Evidence(log.path, "source of GOGC", str(log.triggers.gogc["known_from"].iloc[0]), ""),
+            Evidence(log.path, "source of GOGC", _source_of_gogc(case, log), ""),
             *limiter_evidence(case.facts.counters),
         ),
         next_step=_next_step(case, limit, goal, live * (1 + (log.gogc_fraction or 0.0))),
         confidence="certain" if log.triggers.gogc_is_known or limit is not None else "likely",
     )
+
+
+def _source_of_gogc(case: Case, log: CollectorFacts) -> str:
+    """Return where GOGC is known from; an environment that does not set it leaves the default."""
+    gogc = case.facts.settings.gogc
+    if gogc.known_by == ENVIRONMENT and not gogc.is_set:
+        return text("the default: not set in {}", File(gogc.source))
+    return str(log.triggers.gogc["known_from"].iloc[0])
 
 
 def _claimed_bytes(case: Case) -> int:

@@ -303,6 +303,6 @@ def _missing(
 ) -> MissingCall:
     releases = "" if case.facts.go_version.certainly(row) else row.releases
     where = (releases, function, file, line)
-    return MissingCall(
-        row.call, row.why, row.reference, *where, is_elsewhere=row.is_elsewhere and bool(function)
-    )
+    is_elsewhere = row.is_elsewhere and bool(function)
+    seen_in = next(iter(row.frames), "")
+    return MissingCall(row.call, row.why, row.reference, *where, is_elsewhere, seen_in)

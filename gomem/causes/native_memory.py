@@ -18,7 +18,7 @@ import pandas as pd
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import FILES, NATIVE
 from gomem.causes.beyond_log import beyond_log
-from gomem.causes.beyond_working_set import beyond_working_set
+from gomem.causes.beyond_working_set import beyond_sys, beyond_working_set
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
 from gomem.causes.evidence import known, rss_evidence
@@ -75,7 +75,8 @@ def _by_totals(case: Case) -> list[Finding]:
     least = thresholds.notable(thresholds.native_bytes, last.total_bytes)
     held = last.likely.parts[NATIVE]
     if held.low < least:
-        return _beyond_profiles(case, account, least)
+        beyond = beyond_sys(case, CAUSE, _TAKE_SMAPS)
+        return beyond or _beyond_profiles(case, account, least)
     moment = case.facts.by_moment[last.moment]
     grows = growth(case, thresholds.native_bytes)
     title = text(

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gomem.causes.finding import Evidence, Site
-from gomem.inputs.pprof.calls.names import base_name
+from gomem.facts.profiles import IN_USE
+from gomem.inputs.pprof.calls.names import base_name, own_function
 from gomem.inputs.schema import rows_of
 from gomem.text import File, Function, Seconds, Share, Text, text
 from gomem.units import is_unknown
@@ -38,6 +39,24 @@ def holding_sites(case: Case) -> tuple[Site, ...]:
     if case.facts.profiles.growth_holders is not None:
         return growing_sites(case)
     return largest_sites(case.facts.profiles.in_use_holders, case.thresholds)
+
+
+def printed_sites(case: Case) -> tuple[Site, ...]:
+    """Return the program's own functions with most in use in the last table that pprof printed."""
+    printed = [
+        profile
+        for profile in case.facts.profiles.by_moment.values()
+        if profile.printed is not None and IN_USE in profile.sample_type_names
+    ]
+    if not printed or not (whole := printed[-1].total(IN_USE)):
+        return ()
+    rows = printed[-1].top(IN_USE, n=None)
+    sizes = zip(rows["function"].astype(str), rows["flat"].astype(float), strict=True)
+    return tuple(
+        Site(name, name, low=size, high=size, change=size, share=size / whole)
+        for name, size in sizes
+        if size >= case.thresholds.named_share * whole and own_function([name])
+    )[:SITES]
 
 
 def allocating_sites(case: Case) -> tuple[Site, ...]:

@@ -15,11 +15,12 @@ from gomem.analysis.memory.groups import STACKS
 from gomem.analysis.series.shapes import MIN_SWING
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, sentences, with_files
-from gomem.causes.evidence import heap_evidence, known, rss_evidence
+from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.causes.goroutines import deep_recursion, goroutines_pile_up
+from gomem.causes.goroutines import BOUND_IT, END_THEM, deep_recursion, goroutines_pile_up
 from gomem.causes.sites import caller_sites
 from gomem.facts.callers import FRAMES_BEFORE, GO_WITH_128_FRAMES
+from gomem.facts.goroutines import stack_inuse
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.text import Bytes, Count, Function, Text, text
 
@@ -72,13 +73,6 @@ _UNCOUNTED = (
     "The stacks are many or large; only the number of goroutines could show which. No heap "
     "profile shows stacks; since Go 1.18 stacks raise the heap goal."
 )
-_BOUND_IT = (
-    "Look at the deep stacks: {}. Bound the recursion, or use a loop with a stack of its own; keep "
-    "large arrays off the stack."
-)
-_END_THEM = (
-    "Their number grows: give each a way to end, such as a context, a deadline or a done channel."
-)
 _COUNT_THEM = text("Count the goroutines, and see where they wait: {}.", TAKE_GOROUTINES)
 
 
@@ -88,8 +82,9 @@ def stack_bytes(moment: MomentFacts, case: Case) -> int:
     Without MemStats the size is estimated as the arenas' RSS minus all allocated bytes, but only if
     the stack of a goroutine shows recursion.
     """
-    if moment.memstats is not None:
-        return int(moment.memstats["StackInuse"])
+    counted = stack_inuse(moment)
+    if counted is not None:
+        return counted
     heap, arenas = case.facts.profiles.heap_at_most.get(moment.name), moment.arenas_rss_bytes
     if heap is None or arenas is None or not deep_recursion(case):
         return 0
@@ -108,7 +103,12 @@ def _next_step(deep: Sequence[Caller], *, is_counted: bool) -> Text:
     """Return how to count goroutines, or where the recursion is; else the step of the cause."""
     if not is_counted:
         return _COUNT_THEM
-    return text(_BOUND_IT, with_files("gomem top {} --traces", deep[0].path)) if deep else Text()
+    return _bound_them(deep[0].path) if deep else Text()
+
+
+def _bound_them(path: str) -> Text:
+    shows = text("Look at the deep stacks: {}.", with_files("gomem top {} --traces", path))
+    return sentences(shows, BOUND_IT)
 
 
 def _beyond_profiles(moment: MomentFacts, case: Case) -> tuple[Evidence, ...]:
@@ -200,7 +200,7 @@ def _title(
     if alike is not None:
         return _waiting_title(alike, size, moment)
     count, takes = moment.goroutine_count, Text(Bytes(size))
-    if moment.memstats is None:
+    if stack_inuse(moment) is None:
         takes = text("at least {}", takes)
     if deep:
         return text(
@@ -229,8 +229,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     are_few = (about or 0) < limits.goroutine_count and not goroutines_pile_up(case)
     if not are_large and not (moment.rss_bytes and are_few and size >= large_part):
         return None
-    counted = case.facts.with_memstats
-    is_lasting = not _come_and_go(np.array([stack_bytes(each, case) for each in counted], float))
+    counted = [each for each in case.facts.moments if stack_inuse(each) is not None]
+    is_lasting = not _come_and_go(np.array([stack_inuse(each) for each in counted], float))
     is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
     is_grave = is_lasting and are_large and count is not None and size >= large_part
     deep = deep_recursion(case)
@@ -241,15 +241,15 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         moment=moment.name,
         size=size,
         evidence=(
-            *heap_evidence(moment, "StackInuse"),
-            *(_beyond_profiles(moment, case) if moment.memstats is None else ()),
+            *known(moment.path("memstats"), "B", {"StackInuse": stack_inuse(moment)}),
+            *(_beyond_profiles(moment, case) if stack_inuse(moment) is None else ()),
             *rss_evidence(moment),
             *known(moment.goroutine_path, "count", {"goroutines": count}),
             *_recursion(deep, case),
         ),
         mechanism=_UNCOUNTED if count is None else "",
         next_step=sentences(
-            _END_THEM if alike is not None else "",
+            END_THEM if alike is not None else "",
             _next_step(deep, is_counted=count is not None),
         ),
         confidence="likely" if is_lasting and count is not None and is_watched else "possible",

@@ -63,8 +63,8 @@ class Thresholds:
         huge_pages_whole_fraction: The same minimum as a share of RSS: from a quarter on, it is
             worth asking which huge pages Go filled.
         fragmentation_bytes: heap-fragmentation. Minimum size: spans of a small heap are never full.
-        fragmentation_inuse_fraction: Share of the heap in use from which free slots within the goal
-            are a note: only objects of the same size class can fill them.
+        fragmentation_inuse_fraction: Share of the heap in use from which free slots are a note if
+            the goal is unknown or lower: only objects of the same size class can fill them.
         goroutine_count: goroutine-leak. Goroutines that are very many in a single snapshot: a
             server has one or two per connection, so thousands are normal.
         goroutine_bytes: Minimum stack size of so many goroutines.
@@ -176,15 +176,15 @@ class Thresholds:
             be preempted makes this share of the pauses in a log long.
         marking_fraction: Share of GOMAXPROCS for marking that is always a finding: a tenth of the
             machine. Pauses are excluded, because the log overstates their cost.
-        frequent_marking_fraction: The same share if collections are frequent; the finding is
-            possible. Analysers of Java's GC logs have long called less than 95 % for the program
-            low.
+        frequent_marking_fraction: The same share if collections are frequent, or a file states a
+            low GOGC; the finding is possible. Analysers of Java's GC logs have long called less
+            than 95 % for the program low.
         frequent_interval_seconds: Median interval up to which collections are frequent. With ten
             per second, most requests meet a marking phase, with its assists and write barriers.
         critical_marking_fraction: Share at which the GC hardly rests: marking has a quarter of the
             Ps, so a GC that takes a quarter overall is always marking.
         small_room_fraction: Headroom, as a share of the live heap, below which the report asks what
-            made it so small: half of what GOGC=100 leaves.
+            made it so small, and a GOGC that is low: half of what GOGC=100 leaves.
         limit_room_fraction: Headroom under a memory limit, as a share of the live heap. At this or
             less, frequent collections are a finding, however cheap. If no file says what sets the
             goals, so little headroom means a limit: a GOGC below 5 is rare.
@@ -362,9 +362,9 @@ class Thresholds:
         """Return whether collections at this interval are frequent; false if it is unknown."""
         return interval_seconds is not None and interval_seconds <= self.frequent_interval_seconds
 
-    def costly_marking_fraction(self, interval_seconds: float | None) -> float:
-        """Return the share of the CPU from which marking at this interval is expensive."""
-        frequent = self.are_frequent(interval_seconds)
+    def costly_marking_fraction(self, seconds: float | None, *, is_low: bool = False) -> float:
+        """Return the share from which marking at an interval, or by a low GOGC, is expensive."""
+        frequent = is_low or self.are_frequent(seconds)
         return self.frequent_marking_fraction if frequent else self.marking_fraction
 
     @classmethod

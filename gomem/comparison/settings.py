@@ -196,7 +196,8 @@ def _mem_profile_rate(diagnosis: Diagnosis) -> Iterator[Setting]:
 
 
 def _environment_godebug(diagnosis: Diagnosis) -> Iterator[Setting]:
-    if (environment := environment_of(diagnosis.capture)) is not None:
+    environment = environment_of(diagnosis.capture)
+    if environment is not None and environment.states(GODEBUG):
         yield Setting(_changing(environment.variables.get(GODEBUG, "")), _file(environment.source))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -72,16 +72,17 @@ SEE_KEPT = text(
 
 def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """The heap and its bound on RSS; whether the heap grew by a fifth; and the next step."""
-    found = _level(diagnosis)
+    found = heap_level(diagnosis)
     if found is None:
         return None
     level, known = found
     first, last = known.iloc[0], known.iloc[-1]
     lows = _lows_of_swings(known[level].astype(float).tolist(), diagnosis.thresholds.rise_ratio)
     low = min(lows, default=None)
+    rounding = step_of(diagnosis.capture, level)
     grew = low is None and diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
+    grew = grew and int(last[level]) - int(first[level]) > rounding
     of_sys = Text() if level == "Sys" else _of_sys(last, diagnosis.capture)
-    rounding = _step_of(diagnosis.capture, level)
     step = WHAT_NEXT if grew else _next_step(diagnosis, last)
     swings = Text()
     if low is not None:
@@ -94,7 +95,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     of_level = _of_level(known, level, rounding)
     counts = _of_a_page(diagnosis, last)
     sentences = (
-        of_level, swings, live_words(diagnosis, known, level), _of_idle(last), of_sys,
+        of_level, swings, live_words(diagnosis, known, level), _of_idle(last, known), of_sys,
         freed_words(diagnosis, last), counts, one_reading(diagnosis),
     )  # fmt: skip
     return joined(" ", filter(None, sentences)), grew, step
@@ -140,7 +141,7 @@ def one_reading(diagnosis: Diagnosis) -> Text:
     return Text("One reading does not show whether memory grows.")
 
 
-def _step_of(capture: Capture, level: str) -> int:
+def step_of(capture: Capture, level: str) -> int:
     """The rounding step of a size in a text, in bytes; 1 if it is exact."""
     steps = (getattr(file.parsed, "steps", {}) for file in capture.files)
     return max((own.get(level, 1) for own in steps), default=1)
@@ -151,7 +152,7 @@ def _size(size: int, step: int) -> Text:
     return text("under {}", Bytes(step)) if not size and step > 1 else text("{}", Bytes(size))
 
 
-def _level(diagnosis: Diagnosis) -> tuple[str, pd.DataFrame] | None:
+def heap_level(diagnosis: Diagnosis) -> tuple[str, pd.DataFrame] | None:
     """The field with the size of the heap, and the last process's dumps that have it."""
     earlier = {moment.name for moment in diagnosis.facts.of_earlier_processes}
     stats = diagnosis.capture.memstats
@@ -180,11 +181,11 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """The size of the heap, if a log gives it with RSS but not enough to break RSS down."""
     if facts is None or facts.rss_bytes is None or facts.memstats is not None:
         return Text()
-    found = _level(diagnosis)
+    found = heap_level(diagnosis)
     if found is None or facts.name not in set(found[1]["moment"]):
         return Text()
     level, known = found
-    return _of_level(known, level, _step_of(diagnosis.capture, level))
+    return _of_level(known, level, step_of(diagnosis.capture, level))
 
 
 def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
@@ -235,7 +236,7 @@ def _beside_the_heap(stats: pd.DataFrame) -> Text:
     if not told:
         return Text()
     words = "{}; the heap itself (HeapAlloc, HeapInuse) is not given."
-    idle = _of_idle(stats.iloc[-1])
+    idle = _of_idle(stats.iloc[-1], stats)
     return joined(" ", filter(None, (text(words, joined(", ", told[:NAMED])), idle)))
 
 
@@ -285,18 +286,25 @@ def _lows_of_swings(sizes: list[float], ratio: float) -> list[float]:
     return [*lows, turn] if is_falling else lows
 
 
-def _of_idle(last: pd.Series) -> Text:
-    """Idle heap not returned to the OS; HeapIdle is computed from other fields if missing."""
-    idle = last["HeapSys"] - last["HeapInuse"] if pd.isna(last["HeapIdle"]) else last["HeapIdle"]
-    if pd.isna(idle):
+def _of_idle(last: pd.Series, known: pd.DataFrame) -> Text:
+    """Idle heap not returned to the OS, by the last dump that says how much was; else idle heap."""
+    if pd.isna(_idle(last)):
         return Text()
-    if pd.isna(last["HeapReleased"]):
+    told = known[known["HeapReleased"].notna() & known.apply(_idle, axis=1).notna()]
+    if told.empty:
         words = "{} of the heap is idle; no field says how much of that was returned to the OS."
-        return text(words, Bytes(int(idle)))
-    kept = Bytes(max(int(idle - last["HeapReleased"]), 0))
-    return text(
-        "{} of the heap is idle; {} of that is not returned to the OS.", Bytes(int(idle)), kept
-    )
+        return text(words, Bytes(int(_idle(last))))
+    by = told.iloc[-1]
+    idle = int(_idle(by))
+    at = text(" at {}", MomentName(by["moment"])) if by["moment"] != last["moment"] else ""
+    kept = Bytes(max(idle - int(by["HeapReleased"]), 0))
+    words = "{} of the heap is idle{}; {} of that is not returned to the OS."
+    return text(words, Bytes(idle), at, kept)
+
+
+def _idle(row: pd.Series) -> Any:
+    """HeapIdle, or what other fields make of it; missing if they do not."""
+    return row["HeapSys"] - row["HeapInuse"] if pd.isna(row["HeapIdle"]) else row["HeapIdle"]
 
 
 def _of_sys(last: pd.Series, capture: Capture) -> Text:

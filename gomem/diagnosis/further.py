@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
 from gomem.causes.finding import Severity
+from gomem.facts.settings import environment_of
 from gomem.text import Count, File, Text, joined, text
 
 if TYPE_CHECKING:
@@ -63,8 +64,11 @@ def _unused(capture: Capture) -> list[Text]:
 def _unread(capture: Capture, repeated: str) -> list[Text]:
     """Files about memory of a kind that gomem cannot read, but the one that the verdict repeats."""
     paths = [path for path in capture.unread_evidence if path != repeated]
+    started = environment_of(capture)
+    words = {"" if started is None else started.source: "{} read for its settings alone ({})"}
     said = [
-        text("{} not read ({})", File(path), capture.looks[path]) for path in paths[:NAMED_UNREAD]
+        text(words.get(path, "{} not read ({})"), File(path), capture.looks[path])
+        for path in paths[:NAMED_UNREAD]
     ]
     more = len(paths) - len(said)
     return [*said, text("{} not read", Count(more, "more file"))] if more else said

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.analysis.memory.readings import ALL
+from gomem.causes.collecting import collector_is_busy
 from gomem.diagnosis.movement import goal_reached_words, grew
 from gomem.diagnosis.observations import level_since
+from gomem.diagnosis.other_levels import other_levels_stay
 from gomem.facts.heap_need import heap_needs_of
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
@@ -21,9 +23,10 @@ MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the curren
 
 def can_be_healthy(diagnosis: Diagnosis) -> bool:
     """Return whether a problem would show: in a log that is long enough, or in RSS over time."""
-    if series_not_read(diagnosis.capture):
+    limits = diagnosis.thresholds
+    if series_not_read(diagnosis.capture) or collector_is_busy(diagnosis.facts, limits):
         return False
-    log, least = diagnosis.collector, diagnosis.thresholds.healthy_log_seconds
+    log, least = diagnosis.collector, limits.healthy_log_seconds
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
         return True
     is_alone = len(diagnosis.moments) == 1 and diagnosis.baseline is None
@@ -38,7 +41,9 @@ def is_at_its_highest(diagnosis: Diagnosis) -> bool:
     MemStats would say what rose: live heap, or garbage.
     """
     facts, account = diagnosis.facts, diagnosis.facts.account
-    if account is None or len(account.snapshots) < MIN_READINGS or level_since(account):
+    if account is None or len(account.snapshots) < MIN_READINGS:
+        return False
+    if account.is_timed and level_since(account):
         return False
     last = facts.by_moment.get(account.last.moment)  # none has a log's collection
     if last is not None and last.memstats is not None:
@@ -70,12 +75,16 @@ def is_accounted_for(diagnosis: Diagnosis) -> bool:
 
 
 def shows_no_growth(diagnosis: Diagnosis) -> bool:
-    """Whether several readings show that the total has not grown, or grows no longer."""
+    """Whether several readings show that the total has not grown, or grows no longer.
+
+    Without a total, a program's log or a container's readings can show it.
+    """
     account = diagnosis.facts.account
-    if account is None or len(account.snapshots) < MIN_READINGS:
+    if grew(diagnosis) or series_not_read(diagnosis.capture):
         return False
-    is_rising = grew(diagnosis) or is_at_its_highest(diagnosis)
-    return not series_not_read(diagnosis.capture) and not is_rising
+    if account is None or len(account.snapshots) < MIN_READINGS:
+        return other_levels_stay(diagnosis)
+    return not is_at_its_highest(diagnosis)
 
 
 def series_not_read(capture: Capture) -> list[str]:

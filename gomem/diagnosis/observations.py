@@ -140,7 +140,9 @@ def level_since(account: Account) -> Text:
         since, stable = snapshot, stable + 1
     if account.change_bytes <= 0 or stable < MIN_READINGS or stable == len(account.snapshots):
         return Text()
-    if since.seconds is None or last.seconds is None or last.seconds - since.seconds < MIN_SECONDS:
+    if since.seconds is None or last.seconds is None or not account.is_timed:
+        return text(", and has been level since {}", MomentName(since.moment))
+    if last.seconds - since.seconds < MIN_SECONDS:
         return Text()
     return text(", and has been level for {}", Seconds(last.seconds - since.seconds))
 

@@ -40,6 +40,7 @@ from gomem.diagnosis.listed_memory import (
 from gomem.diagnosis.metric_series import series_words
 from gomem.diagnosis.movement import (
     goal_reached_words,
+    grew,
     is_total_stable,
     moved_words,
     reserved_words,
@@ -279,7 +280,7 @@ def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> T
     lives = facts.listed is None or not facts.listed.killed_in
     is_or_was = "is" if lives else "was"
     parts = _groups_words(diagnosis.capture, facts, named)
-    return text("RSS {} {}{}: {}.{}", is_or_was, size, at, parts, _retained(facts))
+    return text("RSS {} {}{}: {}.{}", is_or_was, size, at, parts, _retained(diagnosis, facts))
 
 
 def _rss_words(facts: MomentFacts) -> Text:
@@ -346,7 +347,7 @@ def _group_name(facts: MomentFacts, group: str) -> str:
     return "anonymous memory, not broken down" if is_anonymous else NAMES[group]
 
 
-def _retained(facts: MomentFacts) -> Text:
+def _retained(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     """How much heap Go retains, with its largest part, if the Go heap in RSS is not broken down."""
     groups = facts.groups
     assert groups is not None
@@ -356,10 +357,16 @@ def _retained(facts: MomentFacts) -> Text:
     whole = sum(retained.values())
     largest = max(retained, key=lambda group: retained[group])
     beyond = whole - groups.sizes[HEAP]
+    rest = text(" {} of the {} is not in RSS.", Bytes(beyond), Bytes(whole)) if beyond > 0 else ""
+    if beyond > 0 and not facts.skew.is_within(diagnosis.thresholds.skew_seconds):
+        rest = _READ_APART if grew(diagnosis) else rest
     return text(
         " Go retains {} of heap and stacks, including {} {}.{}",
         Bytes(whole),
         Bytes(retained[largest]),
         NAMES[largest],
-        text(" {} of the {} is not in RSS.", Bytes(beyond), Bytes(whole)) if beyond > 0 else "",
+        rest,
     )
+
+
+_READ_APART = " Nothing shows that RSS was read at the same time, and it grows."

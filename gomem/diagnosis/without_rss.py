@@ -43,6 +43,7 @@ from gomem.diagnosis.listed_memory import (
     by_uncounted_container,
 )
 from gomem.diagnosis.other_files import by_other_files, by_page_alone
+from gomem.diagnosis.other_levels import MIN_READINGS
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.diagnosis.part_words import runtime_words
 from gomem.diagnosis.pasted_profiles import (
@@ -231,7 +232,13 @@ def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:
     return [name for name in largest if sizes[name] >= WORTH_NAMING * whole]
 
 
-def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+def _by_log(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
+    """A log; one with too few GCs for a trend is told after a container's readings."""
+    is_short = diagnosis.collector and diagnosis.collector.cost.cycles < MIN_READINGS
+    return None if is_short and by_container(diagnosis, facts) else _of_log(diagnosis, facts)
+
+
+def _of_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """GC cost and the trend of the live heap, from a log."""
     log = diagnosis.collector
     if log is None or not log.cost.cycles:
@@ -331,9 +338,8 @@ def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
         moved = text("went from {} after its first GC to {} after its last", first, last_live)
     words = "The log has {}, analysed separately: the {} run has {}, and its live heap {}."
     said = text(words, Count(len(runs), "run"), which, Count(run.cycles, "GC"), moved)
-    is_longer = run.cycles > runs[-1].cycles
-    ratio = diagnosis.thresholds.rise_ratio
-    return said, is_longer and (run.last_bytes or 0) >= ratio * (run.first_bytes or 0)
+    least = diagnosis.thresholds.rise_ratio * (run.first_bytes or 0)
+    return said, run.cycles > runs[-1].cycles and (run.last_bytes or 0) >= least
 
 
 def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -358,8 +364,7 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     if not found:
         return None
     profile = found[-1]
-    unit = profile.sample_type().unit
-    total = profile.total()
+    unit, total = profile.sample_type().unit, profile.total()
     what = KIND_NAMES.get(profile.kind, f"{profile.kind} profile")
     counted = TYPE_NAMES.get(profile.default_sample_type, profile.default_sample_type)
     rows = rows_of(own_code(Stacks.of_profile(profile)).head(HOLDERS))
@@ -394,4 +399,5 @@ BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ..
     _by_heap_profiles: (by_few_readings, by_container),
     by_pasted: (by_container,),
     by_goroutines: (by_container,),
+    by_container: (_of_log,),
 }

@@ -92,13 +92,20 @@ def _of_facts(facts: MomentFacts) -> GoroutineCount | None:
     return GoroutineCount(facts.name, facts.time, count, facts.goroutine_path, frame)
 
 
+def stack_inuse(moment: MomentFacts) -> int | None:
+    """Return the bytes of goroutine stacks by the runtime's count, also of a log; else None."""
+    stats = moment.any_memstats
+    size = None if stats is None else stats.get("StackInuse")
+    return None if size is None or is_unknown(size) else int(size)
+
+
 def growth_of_goroutines(facts: CaptureFacts) -> GoroutineGrowth:
     """Return how the number of goroutines changes over the snapshots, and what grows with it."""
     counts = facts.goroutine_counts
     stacks = [
-        (moment.time, float(moment.memstats["StackInuse"]))
+        (moment.time, float(size))
         for moment in facts.of_last_process
-        if moment.memstats is not None
+        if (size := stack_inuse(moment)) is not None
     ]
     return goroutine_growth(
         level_of("goroutines", [(count.time, count.goroutines) for count in counts]),

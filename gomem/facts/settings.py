@@ -1,10 +1,10 @@
 """The runtime settings of a capture, each with its source; only this module computes them.
 
 runtime/metrics have the current settings. Without them, the process's initial environment is used,
-from an environment file or the manifest; an unset variable means the default. A program can change
-a setting later (`debug.SetGCPercent`). So heap goals override an environment that they contradict,
-and the setting says so. If no file has GOGC, heap goals bound it, and 100 is assumed if it is
-within the bounds.
+from an environment file or the manifest; an unset variable means the default. A description of the
+container names only variables that it sets itself. A program can change a setting later
+(`debug.SetGCPercent`). So heap goals override an environment that they contradict, and the setting
+says so. If no file has GOGC, heap goals bound it, and 100 is assumed if it is within the bounds.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from gomem.analysis.collector.steps import pieces_of
 from gomem.analysis.collector.triggers import STATED
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC, of_last_process
 from gomem.capture.manifest import MANIFEST
+from gomem.capture.pasted import PastedPart
 from gomem.facts.live_heap import stats_of
 from gomem.facts.moment import GOGC as GOGC_METRIC
 from gomem.facts.moment import GOMAXPROCS as GOMAXPROCS_METRIC
 from gomem.facts.moment import GOMEMLIMIT as LIMIT_METRIC
 from gomem.facts.moment import NO_GOMEMLIMIT
+from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import (
     GODEBUG,
     GOGC,
@@ -53,6 +55,7 @@ NONE = "none"
 # Fields of MemStats before and after NextGC: if all are there, so would NextGC be.
 BESIDE_GOAL = ["HeapReleased", "GCSys", "OtherSys", "PauseTotalNs", "NumGC"]
 HEAP_TEXT, NOT_IN_TEXT = "heap_text", "PauseTotalNs"  # heap?debug=1 prints single pauses
+GC_LOG = "gctrace"  # whose text can have more than the log
 GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1 for off
 
 
@@ -112,16 +115,21 @@ class Environment:
 
     variables: Mapping[str, str]  # the variables that are set, by name
     source: str  # the file that has them
+    is_whole: bool = True  # whether a variable that it does not name is unset
 
     @property
     def gogc(self) -> float:
-        """GOGC as a fraction; infinite for off."""
-        return gogc_fraction(self.variables)
+        """GOGC as a fraction; infinite for off; NaN if unknown."""
+        return gogc_fraction(self.variables) if self.states(GOGC) else math.nan
 
     @property
     def memory_limit(self) -> float:
         """GOMEMLIMIT in bytes; infinite for none."""
         return memory_limit_bytes(self.variables)
+
+    def states(self, name: str) -> bool:
+        """Whether it says how a variable is set, or that it is not."""
+        return self.is_whole or name in self.variables
 
 
 def environment_of(capture: Capture) -> Environment | None:
@@ -131,9 +139,23 @@ def environment_of(capture: Capture) -> Environment | None:
         return Environment(environ.variables, path)
     noted = capture.manifest.fact("environment")
     if not isinstance(noted, dict):
-        return None
+        return _described(capture)
     kept = {name: noted[name] for name in KEPT if isinstance(noted.get(name), str)}
     return Environment(kept, MANIFEST)
+
+
+def _described(capture: Capture) -> Environment | None:
+    """The variables that the only description of a container sets; None without any."""
+    files = ((file.source, file.kind.name) for file in capture.files)
+    pasted = (text for text, kind in files if isinstance(text, PastedPart) or kind == GC_LOG)
+    sources = (*capture.passed_over, *pasted)
+    texts = {source.text_name: source.whole_text for source in sources}
+    found = {name: container_settings(data) for name, data in texts.items()}
+    named = [(name, variables) for name, variables in found.items() if variables]
+    if len(named) != 1:
+        return None
+    ((source, variables),) = named
+    return Environment(variables, source, is_whole=False)
 
 
 @dataclass(frozen=True)
@@ -172,8 +194,10 @@ def stated_settings(facts: CaptureFacts) -> Stated:
     gogc = _of_metrics(GOGC, GOGC_METRIC, moments)
     limit = _of_metrics(GOMEMLIMIT, LIMIT_METRIC, moments)
     if environment is not None:
-        limit = limit or _started(environment, GOMEMLIMIT, environment.memory_limit)
-        gogc = gogc or _started(environment, GOGC, environment.gogc)
+        if environment.states(GOMEMLIMIT):
+            limit = limit or _started(environment, GOMEMLIMIT, environment.memory_limit)
+        if environment.states(GOGC):
+            gogc = gogc or _started(environment, GOGC, environment.gogc)
     if not capture.go_version.possibly(Fact.MEMORY_LIMIT):
         limit = Setting(GOMEMLIMIT, math.inf, ASSUMED)
     if gogc is not None and gogc.known_by == ENVIRONMENT and capture.gc is not None:
@@ -280,7 +304,7 @@ def _by_goals(bounds: GogcBounds, moments: Sequence[MomentFacts]) -> Setting:
 
 def _beside(setting: Setting, environment: Environment | None) -> Setting:
     """Add the environment's GOGC, if it differs."""
-    if environment is None or environment.gogc == setting.value:
+    if environment is None or not environment.states(GOGC) or environment.gogc == setting.value:
         return setting
     others = (*setting.others, (text_of(GOGC, environment.gogc), environment.source))
     return replace(setting, others=others)

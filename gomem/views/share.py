@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from gomem.inputs.schema import as_it_is, maker_of
 from gomem.numbered import Address, Build, Label, Metric, Numbered, Unit, Value
 from gomem.shell import Argument
+from gomem.sources.paths import ARCHIVE_SUFFIXES
 from gomem.text import (
     CaptureName,
     Command,
@@ -159,7 +160,19 @@ class Hidden:
             return str(Argument(without_home(str(PurePath(self.place, part.value)))))
         if isinstance(part, Name):
             return self._name(part) if self.redact else without_home(str(part))
-        return self.text(part.value) if isinstance(part, Command) else _words(part)
+        return self._command(part.value) if isinstance(part, Command) else _words(part)
+
+    def _command(self, command: Text) -> str:
+        """A command; a pager is given a file of an archive, which it cannot open itself."""
+        is_packed = self.place.lower().endswith(ARCHIVE_SUFFIXES) and not self.redact
+        pager, file = command.parts[0], command.parts[-1]
+        if not (is_packed and pager.startswith("less ") and isinstance(file, Argument)):
+            return self.text(command)
+        archive = Argument(without_home(self.place))
+        inside = Argument(f"*{PurePosixPath(file.value).name}")
+        is_zip = self.place.lower().endswith(".zip")
+        take = f"unzip -p {archive}" if is_zip else f"tar -xOf {archive} --wildcards"
+        return f"{take} {inside} | {pager.strip()}"
 
     def _name(self, part: Name) -> str:
         """The replacement of a name in redacted output."""

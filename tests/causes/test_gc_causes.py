@@ -16,11 +16,12 @@ from gomem.causes import (
     memory_limit_thrash,
 )
 from gomem.causes.case import Case
+from gomem.causes.collecting import collector_is_busy
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.facts.callers import Caller, CollectorCpu
 from gomem.facts.moment import MomentFacts
-from gomem.facts.settings import GOALS, METRICS, Setting
+from gomem.facts.settings import ENVIRONMENT, GOALS, METRICS, Setting
 from gomem.releases import GoVersion
 from gomem.text import Command, Share
 from gomem.units import MIB
@@ -103,6 +104,33 @@ def test_a_low_gogc_goes_back_to_the_default_first(gogc, is_low):
     assert is_low == ("the heap goal becomes about 20 MiB" in finding.next_step)
     assert is_low == ("double GOGC" not in finding.next_step)
     assert "See who allocates" in finding.next_step
+
+
+@pytest.mark.parametrize(("gogc", "is_found"), [(0.2, True), (0.6, False)])
+def test_a_stated_low_gogc_is_pressure_from_a_twentieth_on(gogc, is_found):
+    """
+    Every 200 ms 24 ms of CPU of 2 Ps: 6 %, which a GOGC of 100 would make a fifth of.
+    """
+    case = answers(*every_cpu(0.200, 24.0))
+    settings = replace(case.facts.settings, gogc=Setting("GOGC", gogc, METRICS, "metrics.json"))
+    findings = gc_pressure.find(but(case, settings=settings))
+
+    assert ["possible"] * is_found == [finding.confidence for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("gogc", "milliseconds", "is_busy"),
+    [
+        pytest.param(0.2, 16.0, True, id="a low GOGC, 4 %"),
+        pytest.param(0.2, 4.0, False, id="a low GOGC, 1 %"),
+        pytest.param(1.0, 16.0, False, id="the default"),
+    ],
+)
+def test_a_low_gogc_that_keeps_the_collector_running_is_not_healthy(gogc, milliseconds, is_busy):
+    case = answers(*every_cpu(0.200, milliseconds))
+    settings = replace(case.facts.settings, gogc=Setting("GOGC", gogc, METRICS, "metrics.json"))
+
+    assert is_busy == collector_is_busy(but(case, settings=settings).facts, case.thresholds)
 
 
 def every_cpu(seconds, milliseconds):
@@ -478,3 +506,17 @@ def test_who_forces_collections_in_a_cpu_profile_is_no_pressure():
     assert [gc_pressure.CAUSE.code] == [
         one.code for one in gc_pressure.find(case_of(callers=other))
     ]
+
+
+@pytest.mark.parametrize(
+    ("is_set", "source"), [(False, "the default: not set in api.env"), (True, "environment")]
+)
+def test_an_environment_that_does_not_set_gogc_is_not_its_source(is_set, source):
+    case = answers(*every(0.010, **LIMITED, background=2))
+    started = Setting("GOGC", 1.0, ENVIRONMENT, "api.env", is_set=is_set)
+    case = but(case, settings=replace(case.facts.settings, gogc=started))
+    (finding,) = memory_limit_thrash.find(case)
+
+    (said,) = (row.value for row in finding.evidence if row.field == "source of GOGC")
+    assert said.startswith("the default") == (not is_set)
+    assert is_set or source == said

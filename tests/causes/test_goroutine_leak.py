@@ -504,3 +504,31 @@ def test_open_files_that_rise_with_them_are_evidence(tmp_path):
     said = {(str(one.field), one.value, one.artefact) for one in found.evidence}
     assert ("open files, first", 293, "metrics-01.07.47.txt") in said
     assert ("open files, last", 1143, "metrics-01.07.47.txt") in said
+
+
+def test_the_step_names_the_library_function_that_shows_the_missing_call():
+    """
+    A server and its own client: the server's side waits in most goroutines, a body is left open.
+    """
+    served = "net/http.(*conn).serve"
+    stacks = [f"runtime.gopark;internal/poll.runtime_pollWait;{served}",
+              f"runtime.gopark;runtime.selectgo;{READ}",
+              f"runtime.gopark;runtime.selectgo;{WRITE}"]  # fmt: skip
+    frames = [
+        pd.DataFrame({"goroutines": [n + 9, n, n], "function": stacks, "stack": stacks})
+        for n in (1, 2000)
+    ]
+    level = Level("goroutines", np.array([0.0, 3.0, 6.0]), np.array([12.0, 3000.0, 6009.0]))
+    growth = goroutine_growth(level, Level("stacks", np.array([]), np.array([])), profiles=frames)
+    start = pd.Timestamp("2026-11-23T10:00:00Z")
+    counted = tuple(
+        GoroutineCount(str(at), start + pd.Timedelta(at, "s"), count, f"{at}/goroutine", frame)
+        for at, count, frame in ((0, 12, frames[0]), (3, 3000, None), (6, 6009, frames[1]))
+    )
+    (finding,) = goroutine_leak.find(
+        case_of([facts(name="1")], goroutines=growth, goroutine_counts=counted, live_heap=None,
+                growth_holders=None)
+    )  # fmt: skip
+
+    assert "resp.Body.Close()" in finding.missing_call.call
+    assert f"See the stacks in {READ}" in finding.next_step

@@ -140,3 +140,10 @@ def test_of_benchmarks_the_machine_and_its_processors_are_settings():
 
     assert "cpu EPYC → Xeon, GOMAXPROCS 2 → 4" == settings_words(settings)
     assert {"benchmark file"} == set(settings["source"])
+
+
+def test_a_containers_description_says_nothing_of_a_variable_that_it_does_not_name(side):
+    before, after = side("a"), side("b", manifest=env(GODEBUG="madvdontneed=1"))
+    (before / "compose.yaml").write_text("services:\n  api:\n    environment:\n      GOGC: 100\n")
+
+    assert "unset" not in [value for row in rows(before, after) for value in row]

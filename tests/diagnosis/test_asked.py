@@ -30,7 +30,8 @@ def asked_of(*moments, baseline=None, findings=None, version="", **capture):
     """The diagnosis of a capture with these moments and files."""
     known = known_version(version, "the test") or GoVersion()
     nothing = {"gc": None, "heap_profiles": {}, "escapes": {}, "file_name": "c", "name": "x/c",
-               "go_version": known, "environs": {}, "manifest": Manifest(), "of_kind": lambda _: (),
+               "go_version": known, "environs": {}, "files": (), "passed_over": (),
+               "manifest": Manifest(), "of_kind": lambda _: (),
                "damaged": (), "pauses": None, "times": {one.name: None for one in moments},
                "memstats": pd.DataFrame({"NumGC": [], "LastGC": []}),
                "by_moment": {one.name: SimpleNamespace(name=one.name, paths={}, status=STATES)

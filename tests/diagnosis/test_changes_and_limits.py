@@ -219,3 +219,12 @@ def test_a_limit_that_is_reached_again_and_again_is_said(tmp_path, hits, said):
     assert words.startswith(
         "6.00 MiB cannot be reclaimed, mostly anonymous memory; of 26.0 MiB of "
     )
+
+
+def test_one_kill_is_said_as_once(tmp_path):
+    (tmp_path / "memory.current").write_text(f"{200 * MIB}\n")
+    (tmp_path / "memory.max").write_text(f"{256 * MIB}\n")
+    (tmp_path / "memory.stat").write_text(f"anon {180 * MIB}\nfile {20 * MIB}\n")
+    (tmp_path / "memory.events").write_text("oom 1\noom_kill 1\n")
+
+    assert "The OOM killer has killed once." in str(plain(limits_section(gomem.diagnose(tmp_path))))

@@ -212,3 +212,19 @@ def test_a_profile_does_not_hide_the_series_of_a_log(last, grew, tmp_path):
     assert said.startswith("The heap profile has")
     assert f"HeapAlloc went from 205 MiB at app-1 to {last} MiB" in diagnosis.verdict.sentence
     assert grew == has_grown
+
+
+def test_what_of_the_idle_heap_was_returned_is_of_the_last_dump_that_has_it(tmp_path):
+    row = (
+        "2026/11/27 12:52:{at:02} HeapAlloc = {heap} MiB HeapInuse = 60 MiB HeapIdle = 40 MiB"
+        "{more}\n"
+    )
+    log = (
+        row.format(at=at, heap=50 + at % 2, more=" HeapReleased = 30 MiB" * (at < 4))
+        for at in range(6)
+    )
+    said = diagnosed(tmp_path, "".join(log)).verdict.sentence
+
+    assert "40 MiB of the heap is idle at " in said
+    assert "10 MiB of that is not returned to the OS" in said
+    assert "no field" not in said

@@ -79,3 +79,50 @@ def test_rss_below_the_goal_of_the_log_can_be_garbage(tmp_path):
 
     assert "goal of 90 MiB" in " ".join(map(str, diagnosis.verdict.whose))
     assert None is diagnosis.verdict.severity
+
+
+DOCKER = "NAME   CPU %   MEM USAGE / LIMIT   MEM %\napi    1.1%    {size}MiB / 1GiB    1.0%\n"
+LOGGED = "2026/11/27 12:52:{at:02} HeapAlloc = {size} MiB Sys = 40 MiB NumGC = {at}\n"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_level"),
+    [
+        pytest.param([103, 103, 102, 103, 104, 103], True, id="level"),
+        pytest.param([58, 86, 61, 107, 100, 61], True, id="batches"),
+        pytest.param([58, 107, 75, 130, 90, 60], True, id="back at the start"),
+        pytest.param([50, 100, 65, 130, 90, 70], False, id="lows that rise"),
+        pytest.param([100, 103, 106, 109, 112, 115], False, id="slowly up"),
+        pytest.param([18, 30, 43, 54, 68, 80], False, id="up"),
+        pytest.param([103, 103], False, id="two readings"),
+    ],
+)
+@pytest.mark.parametrize("of", ["a container", "a log"])
+def test_level_readings_of_other_sizes_show_no_growth(tmp_path, sizes, is_level, of):
+    rows = (
+        DOCKER.format(size=size) if of == "a container" else LOGGED.format(at=at, size=size)
+        for at, size in enumerate(sizes)
+    )
+    (tmp_path / "readings.txt").write_text("".join(rows))
+    said = verdict(gomem.diagnose(tmp_path))
+
+    assert is_level == said.label.startswith("no growth seen")
+
+
+def test_sizes_in_whole_mebibytes_that_differ_by_one_have_not_grown(tmp_path):
+    rows = (LOGGED.format(at=at, size=1 + (at > 2)) for at in range(6))
+    (tmp_path / "api.log").write_text("".join(rows))
+
+    assert verdict(gomem.diagnose(tmp_path)).label.startswith("no growth seen")
+
+
+def test_one_gc_of_a_log_comes_after_what_the_container_uses(tmp_path):
+    (tmp_path / "stats.txt").write_text(DOCKER.format(size=103) * 4)
+    (tmp_path / "gc.log").write_text(
+        "gc 1 @0.500s 0%: 0.1+30+0.1 ms clock, 0.2+1/8/1+0.2 ms cpu, 96->96->96 MB, 100 MB goal, "
+        "0 MB stacks, 0 MB globals, 2 P\n"
+    )
+    said = gomem.diagnose(tmp_path).verdict.sentence
+
+    assert said.startswith("The working set is 103 MiB")
+    assert "1 GC: " in said

@@ -404,6 +404,12 @@ def test_since_when_a_size_is_level_is_said(sizes, said):
     assert bool(said) == ("level for" in found)
 
 
+def test_without_times_a_size_is_level_since_a_snapshot():
+    found = made_of(*of_rss(10, 60, 100, 101, 100), findings=()).observations[0].sentence
+
+    assert ", and has been level since " in found
+
+
 @pytest.mark.parametrize(
     ("first", "last", "verb"),
     [

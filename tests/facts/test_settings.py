@@ -148,3 +148,36 @@ def test_a_limit_of_the_environment_is_every_moments(tmp_path):
 
     assert [1 << 30] == [moment.gomemlimit_bytes for moment in facts.moments]
     assert not facts.limit_is_possible
+
+
+DEPLOYMENT = (
+    "kind: Deployment\nspec:\n  containers:\n  - name: api\n    image: shop/api:3.1\n    env:\n"
+    '    - name: GOGC\n      value: "20"\n    resources:\n      limits:\n        memory: 512Mi\n'
+)
+
+
+def test_a_description_of_the_container_states_what_it_names(settings):
+    """
+    A variable that it does not name can still be set by the image.
+    """
+    found = settings(deploy_yaml=DEPLOYMENT.encode())
+
+    assert ("20", "environment", "deploy.yaml", []) == told(found.gogc)
+    assert found.memory_limit is None
+    other = settings(deploy_yaml=DEPLOYMENT.replace("GOGC", "GOMAXPROCS").encode())
+    assert ("assumed", "20") == (other.gogc.known_by, other.gomaxprocs.text)
+
+
+def test_a_description_pasted_beside_a_log_counts(tmp_path):
+    text = tmp_path / "ticket.txt"
+    log = "".join(
+        f"gc {n} @{n}.000s 1%: 0.1+10+0.1 ms clock, 0.2+1/8/1+0.2 ms cpu, 12->12->10 MB, "
+        "12 MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+        for n in range(1, 9)
+    )
+    text.write_text(f"The log:\n\n{log}\nThe deployment:\n\n{DEPLOYMENT}")
+    capture = gomem.load(text)
+    found = CaptureFacts(capture).settings
+
+    assert ("20", "environment", "ticket.txt") == told(found.gogc)[:3]
+    assert () == capture.unused_settings

@@ -21,6 +21,7 @@ from gomem.numbered import (
     Unit,
     Value,
 )
+from gomem.shell import Argument
 from gomem.text import (
     CaptureName,
     Command,
@@ -249,6 +250,20 @@ def test_the_files_of_a_command_are_hidden_as_elsewhere():
     command = Command(text("gomem top {} --cum", File("before/heap")))
 
     assert "gomem top moment-1/heap --cum names it" == share(text("{} names it", command), hidden)
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("captures/api", "less captures/api/1/dump.txt"),
+        ("api.tar.gz", "tar -xOf api.tar.gz --wildcards '*dump.txt' | less"),
+        ("api.zip", "unzip -p api.zip '*dump.txt' | less"),
+    ],
+)
+def test_a_pager_is_given_a_file_of_an_archive(place, shown):
+    command = Command(text("less {}", Argument("1/dump.txt")))
+
+    assert shown == share(text("{}", command), Hidden(place=place))
 
 
 @pytest.mark.parametrize("write", [write_html, write_markdown, write_text])

@@ -37,6 +37,10 @@ class Skew:
         """Whether a GC certainly ran between MemStats and the mappings."""
         return bool(self.collections)
 
+    def is_within(self, seconds: float) -> bool:
+        """Whether both were certainly read within so many seconds."""
+        return self.seconds is not None and self.seconds <= seconds
+
 
 def measure_skew(
     memstats_time: pd.Timestamp | None,

@@ -161,15 +161,14 @@ def _bare(line: bytes) -> bytes:
 
 
 def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]:
-    rows: list[ProcessRow] = []
-    damage: list[Damage] = []
+    rows, damage = list[ProcessRow](), list[Damage]()
     form = asked = None
-    wanted, beside = "", Beside()
+    wanted, beside, raw, is_commented = "", Beside(), data.split(b"\n"), False
     reading, seen = -1, set[tuple[int | None, str]]()
     for number, line, at, of_day in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
-            wanted = "the columns of its header"
+            wanted, is_commented = "the columns of its header", _is_comment(raw[number - 1])
             beside.begin()
             continue
         if not line:
@@ -193,7 +192,8 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
         elif AGAIN.fullmatch(line):
             form = None
         elif form is not None and not (
-            rows and (is_beside(line) or is_prose(line) or beside.has(line))
+            (_is_comment(raw[number - 1]) and not is_commented)  # a remark
+            or (rows and (is_beside(line) or is_prose(line) or beside.has(line)))
         ):
             what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
@@ -228,6 +228,10 @@ def _row_of(form: _Form | None, line: bytes) -> ProcessRow | None:
 def _is_command(line: bytes) -> bool:
     """Whether the line is a shell prompt with the next command, which ends a table."""
     return PROMPT.fullmatch(line) is not None and not line.startswith(b"#")
+
+
+def _is_comment(line: bytes) -> bool:
+    return line.lstrip().startswith(b"#")
 
 
 def _has_table(data: bytes) -> bool:

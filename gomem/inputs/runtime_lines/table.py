@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -69,6 +70,13 @@ READINGS = (
     Column("line", "int64", "", "Line in the log, from 1."),
 )
 MAX_MOMENTS = 120  # per log, evenly spaced; each is the peak of its interval
+
+
+# The day and the time; a priority can stand before them, a host and a program come after them.
+_SYSLOG = re.compile(
+    rb"(?:<\d{1,3}>)?([A-Z][a-z]{2} [ \d]\d) (\d\d:\d\d:\d\d)(?:\.\d{1,9})? "
+    rb"\S+ [^\s:\[]+(?:\[\d+\])?: "
+)
 
 
 @dataclass(frozen=True)
@@ -190,9 +198,20 @@ def read_runtime_lines(source: Source) -> RuntimeLines:
     frame = build_rows(map(_row, readings), READINGS)
     frame["line"] = text.lines(frame["line"].to_numpy())
     of_day = tuple(reading.time_of_day for reading in readings)
-    return RuntimeLines(
-        frame, _stats(readings), times_of_day=of_day if any(of_day) else (), damaged=damaged
-    )
+    of_day = of_day if any(of_day) else _by_syslog(source, frame)
+    return RuntimeLines(frame, _stats(readings), times_of_day=of_day, damaged=damaged)
+
+
+def _by_syslog(source: Source, frame: pd.DataFrame) -> tuple[str, ...]:
+    """The times of day of syslog's stamps, which have no year; empty if not all are of one day."""
+    if frame["logged_at"].notna().any():
+        return ()
+    lines = source.data.split(b"\n")
+    rows = frame["line"].tolist()
+    stamps = [_SYSLOG.match(lines[row - 1]) for row in rows if row <= len(lines)]
+    found = [stamp for stamp in stamps if stamp is not None]
+    is_whole = len(found) == len(frame) and len({stamp[1] for stamp in found}) == 1
+    return tuple(stamp[2].decode() for stamp in found) if is_whole else ()
 
 
 def _in_words(source: Source) -> RuntimeLines:
@@ -217,7 +236,8 @@ def _in_words(source: Source) -> RuntimeLines:
     stats = memstats_tables(dumps).stats
     damaged = [*source.damage, *damaged]
     frame = build_rows(map(_row, readings), READINGS)
-    return RuntimeLines(frame, stats, tuple(dumps.begins), damaged=tuple(damaged))
+    of_day = _by_syslog(source, frame)
+    return RuntimeLines(frame, stats, tuple(dumps.begins), of_day, damaged=tuple(damaged))
 
 
 def _counts(source: Source) -> RuntimeLines:

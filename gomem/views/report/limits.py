@@ -143,7 +143,8 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
         if limits.growth is not None or not (limits.is_reached or use.is_full):
             words.append(_growth_words(limits.growth, bounded=limits.bounded))
     if use.oom_kills:
-        words.append(f"The OOM killer has killed {use.oom_kills} times.")
+        often = "once" if use.oom_kills == 1 else f"{format_count(use.oom_kills)} times"
+        words.append(f"The OOM killer has killed {often}.")
     if limits.gomemlimit_bytes is not None:
         words.append(f"GOMEMLIMIT is {format_bytes(limits.gomemlimit_bytes)}.")
     return " ".join(words)

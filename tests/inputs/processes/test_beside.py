@@ -44,6 +44,14 @@ def test_what_another_command_printed_is_no_damage(between):
     assert () == table.damaged
 
 
+def test_a_remark_below_the_rows_is_no_damage_but_a_torn_row_of_a_commented_table_is():
+    text = f"{HEAD} 6217 12976 /bin/spool\n# rolled out 2.14.0 here\n{HEAD} 6217 13 /bin/spool\n"
+    commented = "# PID RSS COMMAND\n# 6217 12976 /bin/spool\n# 6217 12\n"
+
+    assert () == gomem.read_processes(text.encode()).damaged
+    assert 1 == len(gomem.read_processes(commented.encode()).damaged)
+
+
 @pytest.mark.parametrize("between", ["", "--- 07:44:25\n"])
 def test_a_torn_row_is_damage(between):
     table = gomem.read_processes(

@@ -1,0 +1,63 @@
+"""RSS that grows far above all that Go ever took from the OS, each in a file of its own."""
+
+import pytest
+
+import gomem
+
+PS = (
+    "Fri Nov 27 12:53:{at:02} UTC 2026\n  PID   RSS    VSZ COMMAND\n 8461 {kib} 1696976 radarfeed\n"
+)
+SYSLOG = (
+    "Nov 27 {hour}:{minute}:{at:02} edge-4 radarfeed[8461]: mem: heap_alloc=2MB heap_inuse=3MB "
+    "sys={sys}MB goroutines=3 numgc=4\n"
+)
+GROWING = [53 + 40 * n for n in range(8)]
+
+
+def found(folder, *, sizes=GROWING, sys=(12,) * 8, hour=14, minute=16):
+    (folder / "ps.txt").write_text(
+        "".join(PS.format(at=6 * n, kib=size << 10) for n, size in enumerate(sizes))
+    )
+    (folder / "syslog.txt").write_text(
+        "".join(
+            SYSLOG.format(hour=hour, minute=minute, at=6 * n, sys=size)
+            for n, size in enumerate(sys)
+        )
+    )
+    diagnosis = gomem.diagnose(folder)
+    return [finding for finding in diagnosis.findings if finding.code == "native-memory"], diagnosis
+
+
+def test_a_level_sys_of_another_clock_proves_that_the_growth_is_not_gos(tmp_path):
+    (finding,), _ = found(tmp_path)
+
+    assert "RSS reached 333 MiB, and Go never reserved more than 12 MiB (Sys)" in finding.title
+    assert "possible" == finding.confidence
+    assert ["ps.txt", "ps.txt", "syslog.txt"] == [row.artefact for row in finding.evidence]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"sizes": [53] * 8}, id="level RSS"),
+        pytest.param({"sys": [40 + 38 * n for n in range(8)]}, id="Sys grows as well"),
+        pytest.param({"sys": [12, 12]}, id="two readings of Sys"),
+        pytest.param({"hour": 12, "minute": 53, "sys": [12] * 4}, id="a log that ended before"),
+    ],
+)
+def test_what_go_may_have_taken_proves_nothing(tmp_path, given):
+    assert [] == found(tmp_path, **given)[0]
+
+
+def test_a_stamp_without_a_year_is_of_the_day_of_the_dated_readings(tmp_path):
+    (finding,), diagnosis = found(tmp_path, hour=12, minute=53)
+
+    assert 8 == len(diagnosis.capture.by_moment)
+    assert "Memory outside Go (C or mmap) grows by" in finding.title
+
+
+def test_a_stamp_that_no_dated_reading_agrees_with_has_no_date(tmp_path):
+    _, diagnosis = found(tmp_path)
+    times = diagnosis.capture.times
+
+    assert [None] * 8 == [at for name, at in times.items() if name.startswith("syslog")]
