@@ -20,6 +20,7 @@ from gomem.capture.place import AFTER, ONE_SCRIPT, are_repeated, place_of_word, 
 from gomem.capture.runs import in_order
 from gomem.capture.times_of_day import dates_of, without_date
 from gomem.inputs.kinds import MOMENT_SCOPE
+from gomem.sources.artefact import SourcePart
 from gomem.units import is_digits
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ def with_undated_series(artefacts: list[Artefact], timed: Sequence[Series]) -> l
     Its times of day get a date from the readings of other files, `timed`, if from anywhere.
 
     Otherwise it is unknown which reading belongs to the other files, and the last reading is used.
-    Other files that were taken once, without a clock, belong to the end of the series, and so do
-    other pastes in its text.
+    Other files that were taken once, without a clock, belong to the end of the series, and so does
+    what is pasted below it.
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     many = [file for file in of_moments if file.kind.name in SERIES and has_several(file)]
@@ -116,9 +117,7 @@ def with_undated_series(artefacts: list[Artefact], timed: Sequence[Series]) -> l
     if are_pasted:
         many = [file for file in of_moments if file.kind is many[0].kind]
     beside = [file for file in of_moments if not any(file is series for series in many)]
-    are_at_end = _are_taken_once(beside, many[0]) or (
-        are_pasted and all(map(_is_pasted, beside)) and not are_repeated([many[0], *beside])
-    )
+    are_at_end = _are_taken_once(beside, many[0]) or _are_below(beside, many[-1])
     if not are_at_end and not all(map(_is_undated_paste, beside)):
         return artefacts
     dated = [*artefacts, *(reading for series in timed for reading in series.readings)]
@@ -148,6 +147,19 @@ def _are_taken_once(files: Sequence[Artefact], series: Artefact) -> bool:
         and len(stems) < 2
         and all(time >= least for time in times for least in late)
         and not are_repeated([series, *files])
+    )
+
+
+def _are_below(files: Sequence[Artefact], series: Artefact) -> bool:
+    """Whether files are pastes of one kind each in the text of a series, all below it."""
+    text = series.source
+    if not isinstance(text, SourcePart) or are_repeated([series, *files]):
+        return False
+    return all(
+        isinstance(file.source, PastedPart)
+        and file.source.text_name == text.text_name
+        and file.source.first_line > text.first_line
+        for file in files
     )
 
 

@@ -15,7 +15,6 @@ from gomem.analysis.memory.groups import NAMES, RUNTIME
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
-from gomem.causes.live_growth import grows
 from gomem.diagnosis.few_fields import (
     by_few_fields,
     by_few_readings,
@@ -42,8 +41,8 @@ from gomem.diagnosis.listed_memory import (
     by_peak,
     by_uncounted_container,
 )
+from gomem.diagnosis.log_words import by_log, by_old_log
 from gomem.diagnosis.other_files import by_other_files, by_page_alone
-from gomem.diagnosis.other_levels import MIN_READINGS
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.diagnosis.part_words import runtime_words
 from gomem.diagnosis.pasted_profiles import (
@@ -64,33 +63,28 @@ from gomem.facts.profiles import ALLOCATED, IN_USE
 from gomem.inputs.pprof.about import is_delta
 from gomem.inputs.pprof.heap_text import NO_HEADER
 from gomem.inputs.schema import rows_of
-from gomem.statistics.quantiles import carries
 from gomem.text import (
     Bytes,
     Command,
     Count,
     Function,
     MomentName,
-    Rate,
     Seconds,
     Share,
     Text,
     joined,
     text,
 )
-from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
 # kinds of profiles about memory
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})
-MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
@@ -100,9 +94,9 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_log, by_few_fields, by_pasted, by_goroutines,
+        _by_memstats, _by_heap_profiles, by_log, by_few_fields, by_pasted, by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, by_other_files, by_cgroup, by_container,
-        by_logged_heap, by_other_fields, _by_plain_pmap, _by_old_log, by_runtime_alone,
+        by_logged_heap, by_other_fields, _by_plain_pmap, by_old_log, by_runtime_alone,
         by_uncounted_container, by_page_alone, by_peak,
     )  # fmt: skip
     for tell in tellers:
@@ -113,7 +107,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
             more = list(filter(None, beside))
             grew = grew or (tell is _by_heap_profiles and any(rose for _, rose, _ in more))
             sentences = [said, *(words for words, *_ in more)]
-            if tell is _by_log and by_container(diagnosis, facts) is not None:
+            if tell is by_log and by_container(diagnosis, facts) is not None:
                 sentences.insert(0, sentences.pop())  # a size first, then what it cost
             return joined(" ", sentences), grew, step
     return nothing_words(diagnosis.capture), False, ANYTHING
@@ -232,116 +226,6 @@ def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:
     return [name for name in largest if sizes[name] >= WORTH_NAMING * whole]
 
 
-def _by_log(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
-    """A log; one with too few GCs for a trend is told after a container's readings."""
-    is_short = diagnosis.collector and diagnosis.collector.cost.cycles < MIN_READINGS
-    return None if is_short and by_container(diagnosis, facts) else _of_log(diagnosis, facts)
-
-
-def _of_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """GC cost and the trend of the live heap, from a log."""
-    log = diagnosis.collector
-    if log is None or not log.cost.cycles:
-        return None
-    cost = log.cost
-    within = text(" in {}", Seconds(cost.seconds)) if cost.seconds else ""
-    said = [taken] if (taken := _cpu_words(log)) else []
-    if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
-        said.append(text("p99 pause {}", Seconds(cost.stw.p99)))
-    elif cost.stw.max is not None:
-        said.append(text("longest pause {}", Seconds(cost.stw.max)))
-    costs = joined(", ", said) or Text("no line has their cost")
-    counted: Text = Count(cost.cycles, "GC")
-    if log.missing > cost.cycles:  # an excerpt
-        whole = Count(cost.cycles + log.missing, "GC")
-        counted = text("The log shows {} of {}", Count(cost.cycles), whole)
-    sentence = text("{}{}: {}.", counted, within, costs)
-    live, grew = _live_heap(diagnosis)
-    earlier, grew_before = _earlier_runs(diagnosis)
-    told = joined(" ", filter(None, (sentence, live, earlier)))
-    return told, grew or grew_before, SMAPS_TOO
-
-
-def _cpu_words(log: CollectorFacts) -> Text:
-    """The GC's share of CPU, of several runs the costliest; empty if unknown.
-
-    It is at worst overstated, and a small share is not printed as zero.
-    """
-    place, share = log.costliest_run or (None, log.cost.gc_cpu_fraction)
-    if share is None:
-        return Text()
-    if share < MIN_SHARE:
-        return Text("under 1 % of the CPU")
-    which = Text() if place is None else text(" (run {}, the costliest)", str(place))
-    return text("at most {} of the CPU{}", Share(share), which)
-
-
-def _by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """Say that a log's format is too old to be read."""
-    log = diagnosis.collector
-    lines = 0 if log is None else log.log.old_lines
-    if not lines:
-        return None
-    words = (
-        "{} of the log {} a GC trace of Go 1.4 or older, which has no time and no goal; gomem "
-        "does not read it."
-    )
-    said = text(words, Count(lines, "line"), "is" if lines == 1 else "are")
-    return said, False, Text("Record one with Go 1.5 or later: GODEBUG=gctrace=1.")
-
-
-def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
-    """The live heap at the end of the log and its trend, if the collections suffice."""
-    assert diagnosis.collector is not None
-    last = diagnosis.collector.cost.heap_live_last_bytes
-    if last is None:
-        return Text(), False
-    live = text("The live heap is {} after the last GC", _to_a_mebibyte(last))
-    run = diagnosis.collector.last_run
-    ratio = diagnosis.thresholds.rise_ratio
-    has_risen = run is not None and run.last_bytes >= max(1, ratio * run.first_bytes)
-    if grows(diagnosis.case):
-        return live + ".", has_risen  # the finding has the rate
-    if run is None or run.slope_low is None or run.slope_high is None:
-        risen = Text()
-        if run is not None and has_risen:
-            whole = next(reversed(diagnosis.collector.runs), run)  # also a heap not yet filled
-            first = whole.first_bytes
-            first = run.first_bytes if first is None else min(first, run.first_bytes)
-            risen = text(", up from {}", _to_a_mebibyte(first))
-        return text("{}{}; there are too few GCs for a trend.", live, risen), False
-    if run.slope_low > 0 and run.last_bytes > run.first_bytes:
-        rate = Rate(run.slope_bytes_per_second, run.slope_low, run.slope_high)
-        return text("{} and grows by {}.", live, rate), has_risen
-    trend = "shrinks" if run.slope_high < 0 else "does not grow significantly"
-    return text("{} and {}.", live, trend), False
-
-
-def _to_a_mebibyte(size: int) -> Text:
-    """A size in whole MiB, the unit of logs; less than 1 MiB is not written as zero."""
-    return text("{}" if size else "under {}", Bytes(size or MIB))
-
-
-def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
-    """The live heap in earlier processes of the log, and whether it rose in one."""
-    assert diagnosis.collector is not None
-    runs = diagnosis.collector.runs
-    earlier = runs[:-1]
-    known = [run for run in earlier if run.first_bytes is not None and run.last_bytes is not None]
-    if not known:
-        return Text(), False
-    run = max(known, key=lambda run: run.cycles)
-    which = "longest earlier" if earlier[1:] else "earlier"
-    first, last_live = (_to_a_mebibyte(size or 0) for size in (run.first_bytes, run.last_bytes))
-    moved = text("was {}", last_live)
-    if run.cycles > 1:
-        moved = text("went from {} after its first GC to {} after its last", first, last_live)
-    words = "The log has {}, analysed separately: the {} run has {}, and its live heap {}."
-    said = text(words, Count(len(runs), "run"), which, Count(run.cycles, "GC"), moved)
-    least = diagnosis.thresholds.rise_ratio * (run.first_bytes or 0)
-    return said, run.cycles > runs[-1].cycles and (run.last_bytes or 0) >= least
-
-
 def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Say that pmap without -x gives only address space."""
     moments = [*diagnosis.capture.by_moment.values()]
@@ -394,10 +278,9 @@ NO_BYTES_HERE = text(
 # Checked in addition if the first of these already says where the memory is.
 BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ...]] = {
     _by_memstats: (by_container,),
-    _by_log: (by_few_fields, by_pasted, by_container),
+    by_log: (by_few_fields, by_pasted, by_container),
     by_few_fields: (by_pasted, by_container),
     _by_heap_profiles: (by_few_readings, by_container),
     by_pasted: (by_container,),
     by_goroutines: (by_container,),
-    by_container: (_of_log,),
 }

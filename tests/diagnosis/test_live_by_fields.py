@@ -16,8 +16,7 @@ def said(tmp_path, text, **files):
     ("environ", "live"),
     [
         ({}, "GOGC 100, assumed, about 157 MiB were live"),
-        ({"environ": "GOGC=400\0GOMEMLIMIT=off\0HOME=/\0"}, "GOGC 400, about 62.8 MiB were live"),
-        ({"environ": "GOGC=off\0HOME=/\0"}, ""),
+        ({"environ": "GOGC=50\0HOME=/\0"}, "GOGC 50, about 209 MiB were live"),
         ({"environ": "GOMEMLIMIT=400MiB\0HOME=/\0"}, ""),
     ],
 )

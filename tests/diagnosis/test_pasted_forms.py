@@ -151,10 +151,21 @@ def test_earlier_readings_beside_another_paste_are_said(paste):
     readings = "".join(
         USAGE.format(*row) for row in ((100, 900, 30), (200, 1900, 33), (300, 2900, 36))
     )
-    capture = paste(f"```\n{readings}```\nand the profile\n```\n{TABLE}```\n")
+    capture = paste(f"```\n{TABLE}```\nand the readings\n```\n{readings}```\n")
 
     assert "HeapAlloc is 300 MiB" in said(capture)
     assert "2 earlier readings: HeapAlloc went from 100 MiB to 200 MiB" in said(capture)
+
+
+def test_what_is_pasted_below_readings_is_of_their_end(paste):
+    readings = "".join(
+        USAGE.format(*row) for row in ((100, 900, 30), (200, 1900, 33), (300, 2900, 36))
+    )
+    capture = paste(f"```\n{readings}```\nand the profile\n```\n{TABLE}```\n")
+
+    assert "HeapAlloc went from 100 MiB" in said(capture)
+    kinds = {file.kind.name for file in [*capture.values()][-1].artefacts}
+    assert {"memstats", "pprof_text"} == kinds
 
 
 def test_a_record_with_petabytes_allocated_keeps_what_is_in_use():

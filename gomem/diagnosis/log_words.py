@@ -1,0 +1,122 @@
+"""What a GC log shows without RSS: what the GC costs, and the trend of the live heap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.live_growth import grows
+from gomem.diagnosis.listed_memory import SMAPS_TOO, Told
+from gomem.statistics.quantiles import carries
+from gomem.text import Bytes, Count, Rate, Seconds, Share, Text, joined, text
+from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.collector import CollectorFacts
+    from gomem.facts.moment import MomentFacts
+
+MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
+
+
+def by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """GC cost and the trend of the live heap, from a log."""
+    log = diagnosis.collector
+    if log is None or not log.cost.cycles:
+        return None
+    cost = log.cost
+    within = text(" in {}", Seconds(cost.seconds)) if cost.seconds else ""
+    said = [taken] if (taken := _cpu_words(log)) else []
+    if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
+        said.append(text("p99 pause {}", Seconds(cost.stw.p99)))
+    elif cost.stw.max is not None:
+        said.append(text("longest pause {}", Seconds(cost.stw.max)))
+    costs = joined(", ", said) or Text("no line has their cost")
+    counted: Text = Count(cost.cycles, "GC")
+    if log.missing > cost.cycles:  # an excerpt
+        whole = Count(cost.cycles + log.missing, "GC")
+        counted = text("The log shows {} of {}", Count(cost.cycles), whole)
+    sentence = text("{}{}: {}.", counted, within, costs)
+    live, grew = _live_heap(diagnosis)
+    earlier, grew_before = _earlier_runs(diagnosis)
+    told = joined(" ", filter(None, (sentence, live, earlier)))
+    return told, grew or grew_before, SMAPS_TOO
+
+
+def _cpu_words(log: CollectorFacts) -> Text:
+    """The GC's share of CPU, of several runs the costliest; empty if unknown.
+
+    It is at worst overstated, and a small share is not printed as zero.
+    """
+    place, share = log.costliest_run or (None, log.cost.gc_cpu_fraction)
+    if share is None:
+        return Text()
+    if share < MIN_SHARE:
+        return Text("under 1 % of the CPU")
+    which = Text() if place is None else text(" (run {}, the costliest)", str(place))
+    return text("at most {} of the CPU{}", Share(share), which)
+
+
+def by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """Say that a log's format is too old to be read."""
+    log = diagnosis.collector
+    lines = 0 if log is None else log.log.old_lines
+    if not lines:
+        return None
+    words = (
+        "{} of the log {} a GC trace of Go 1.4 or older, which has no time and no goal; gomem "
+        "does not read it."
+    )
+    said = text(words, Count(lines, "line"), "is" if lines == 1 else "are")
+    return said, False, Text("Record one with Go 1.5 or later: GODEBUG=gctrace=1.")
+
+
+def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
+    """The live heap at the end of the log and its trend, if the collections suffice."""
+    assert diagnosis.collector is not None
+    last = diagnosis.collector.cost.heap_live_last_bytes
+    if last is None:
+        return Text(), False
+    live = text("The live heap is {} after the last GC", _to_a_mebibyte(last))
+    run = diagnosis.collector.last_run
+    ratio = diagnosis.thresholds.rise_ratio
+    has_risen = run is not None and run.last_bytes >= max(1, ratio * run.first_bytes)
+    if grows(diagnosis.case):
+        return live + ".", has_risen  # the finding has the rate
+    if run is None or run.slope_low is None or run.slope_high is None:
+        risen = Text()
+        if run is not None and has_risen:
+            whole = next(reversed(diagnosis.collector.runs), run)  # also a heap not yet filled
+            first = whole.first_bytes
+            first = run.first_bytes if first is None else min(first, run.first_bytes)
+            risen = text(", up from {}", _to_a_mebibyte(first))
+        return text("{}{}; there are too few GCs for a trend.", live, risen), False
+    if run.slope_low > 0 and run.last_bytes > run.first_bytes:
+        rate = Rate(run.slope_bytes_per_second, run.slope_low, run.slope_high)
+        return text("{} and grows by {}.", live, rate), has_risen
+    trend = "shrinks" if run.slope_high < 0 else "does not grow significantly"
+    return text("{} and {}.", live, trend), False
+
+
+def _to_a_mebibyte(size: int) -> Text:
+    """A size in whole MiB, the unit of logs; less than 1 MiB is not written as zero."""
+    return text("{}" if size else "under {}", Bytes(size or MIB))
+
+
+def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
+    """The live heap in earlier processes of the log, and whether it rose in one."""
+    assert diagnosis.collector is not None
+    runs = diagnosis.collector.runs
+    earlier = runs[:-1]
+    known = [run for run in earlier if run.first_bytes is not None and run.last_bytes is not None]
+    if not known:
+        return Text(), False
+    run = max(known, key=lambda run: run.cycles)
+    which = "longest earlier" if earlier[1:] else "earlier"
+    first, last_live = (_to_a_mebibyte(size or 0) for size in (run.first_bytes, run.last_bytes))
+    moved = text("was {}", last_live)
+    if run.cycles > 1:
+        moved = text("went from {} after its first GC to {} after its last", first, last_live)
+    words = "The log has {}, analysed separately: the {} run has {}, and its live heap {}."
+    said = text(words, Count(len(runs), "run"), which, Count(run.cycles, "GC"), moved)
+    least = diagnosis.thresholds.rise_ratio * (run.first_bytes or 0)
+    return said, run.cycles > runs[-1].cycles and (run.last_bytes or 0) >= least
