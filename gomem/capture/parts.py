@@ -67,8 +67,10 @@ def only_ticket(sources: Sequence[Source]) -> Source | None:
     """Return the only ticket of a folder; None if there is code, or a file of a kind that it has.
 
     A ticket has artefacts of two kinds, of which one is of a process. Files of other kinds are what
-    is attached to it.
+    is attached to it. A text alone in its folder needs one kind.
     """
+    if len(sources) == 1 and PurePosixPath(sources[0].name).stem.upper() not in DOCUMENTS:
+        return sources[0]
     tickets = [(source, kinds) for source in sources if (kinds := _kinds_of_ticket(source))]
     if len(tickets) != 1:
         return None

@@ -71,9 +71,9 @@ def is_bystander(listed: Listed, limits: Thresholds) -> bool:
     return listed.killed_in == "machine" and (listed.rss_bytes or 0) < limits.small_victim_bytes
 
 
-def _by_log(case: Case, listed: Listed) -> Text:
+def after_the_log(case: Case, limit: int) -> Text:
     """Say what a log's last GC left, if that or the goal after it fills the memory at the kill."""
-    log, limit = case.facts.collector, listed.limit_bytes or listed.rss_bytes or 0
+    log = case.facts.collector
     if log is None or len(log.cycles) <= 1:  # a goal is of what the GC before left
         return Text()
     full = case.thresholds.most_share * limit
@@ -117,7 +117,7 @@ def after_a_kill(case: Case, listed: Listed) -> Text:
         return text("The process is a tool of the Go toolchain, in a build: {}.", BUILD_LESS)
     if is_not_go(listed.name):
         return no_go_words(listed)
-    return _by_log(case, listed) or AFTER_A_KILL
+    return after_the_log(case, listed.limit_bytes or listed.rss_bytes or 0) or AFTER_A_KILL
 
 
 def why_the_machine(listed: Listed, limits: Thresholds) -> str:

@@ -26,6 +26,7 @@ from gomem.causes.killed import (
     largest_words,
     why_the_machine,
 )
+from gomem.causes.killed_container import killed_by_events, killed_container
 from gomem.causes.live_growth import grows
 from gomem.causes.no_go import no_go_words
 from gomem.causes.sites import growing_sites
@@ -75,7 +76,10 @@ def find(case: Case) -> list[Finding]:
     """
     found, killed_at = case.at_moments(_at), _killed_at(case)
     kills = [finding for finding in found if finding.moment in killed_at]
-    return [replace(kills[-1], moment=case.facts.moments[-1].name)] if kills else found
+    if kills:
+        return [replace(kills[-1], moment=case.facts.moments[-1].name)]
+    by_kernel = any(finding.severity is Severity.CRITICAL for finding in found)
+    return found if by_kernel else [*found, *killed_container(case, CAUSE)]
 
 
 def _killed_at(case: Case) -> set[str]:
@@ -134,8 +138,13 @@ def _of_any_program(moment: MomentFacts, case: Case, step: str) -> Finding | Non
         if is_not_go(moment.listed.name):
             step = no_go_words(moment.listed, case.facts.capture.unused_settings)
         return _near_by_a_table(moment, moment.listed, step, case.thresholds)
-    use = moment.cgroup_use
-    if use is None or use.limit_bytes is None:
+    if moment.cgroup_use is None:
+        return killed_by_events(moment, case, CAUSE)
+    return _by_cgroup(moment, moment.cgroup_use, case, step)
+
+
+def _by_cgroup(moment: MomentFacts, use: CgroupUse, case: Case, step: str) -> Finding | None:
+    if use.limit_bytes is None:
         return None
     if moment.cgroup.get("oom") and not use.oom_kills and "processes" in moment.paths:
         return _at_its_limit(moment, use)

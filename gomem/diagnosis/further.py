@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
 from gomem.causes.finding import Severity
+from gomem.facts.container import kill_described
 from gomem.facts.settings import environment_of
 from gomem.text import Count, File, Text, joined, text
 
@@ -64,11 +65,12 @@ def _unused(capture: Capture) -> list[Text]:
 def _unread(capture: Capture, repeated: str) -> list[Text]:
     """Files about memory of a kind that gomem cannot read, but the one that the verdict repeats."""
     paths = [path for path in capture.unread_evidence if path != repeated]
-    started = environment_of(capture)
-    words = {"" if started is None else started.source: "{} read for its settings alone ({})"}
-    said = [
-        text(words.get(path, "{} not read ({})"), File(path), capture.looks[path])
-        for path in paths[:NAMED_UNREAD]
-    ]
+    used = {source for source in (environment_of(capture), kill_described(capture)) if source}
+    names = {source.source for source in used}
+    said = []
+    for path in paths[:NAMED_UNREAD]:
+        is_used = not names.isdisjoint({path, path.rpartition(":")[0]})
+        words = "{} read for its settings and limit alone ({})" if is_used else "{} not read ({})"
+        said.append(text(words, File(path), capture.looks[path]))
     more = len(paths) - len(said)
     return [*said, text("{} not read", Count(more, "more file"))] if more else said

@@ -21,7 +21,7 @@ from gomem.analysis.collector.steps import pieces_of
 from gomem.analysis.collector.triggers import STATED
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC, of_last_process
 from gomem.capture.manifest import MANIFEST
-from gomem.capture.pasted import PastedPart
+from gomem.facts.container import texts_beside
 from gomem.facts.live_heap import stats_of
 from gomem.facts.moment import GOGC as GOGC_METRIC
 from gomem.facts.moment import GOMAXPROCS as GOMAXPROCS_METRIC
@@ -55,7 +55,6 @@ NONE = "none"
 # Fields of MemStats before and after NextGC: if all are there, so would NextGC be.
 BESIDE_GOAL = ["HeapReleased", "GCSys", "OtherSys", "PauseTotalNs", "NumGC"]
 HEAP_TEXT, NOT_IN_TEXT = "heap_text", "PauseTotalNs"  # heap?debug=1 prints single pauses
-GC_LOG = "gctrace"  # whose text can have more than the log
 GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1 for off
 
 
@@ -146,11 +145,7 @@ def environment_of(capture: Capture) -> Environment | None:
 
 def _described(capture: Capture) -> Environment | None:
     """The variables that the only description of a container sets; None without any."""
-    files = ((file.source, file.kind.name) for file in capture.files)
-    pasted = (text for text, kind in files if isinstance(text, PastedPart) or kind == GC_LOG)
-    sources = (*capture.passed_over, *pasted)
-    texts = {source.text_name: source.whole_text for source in sources}
-    found = {name: container_settings(data) for name, data in texts.items()}
+    found = {name: container_settings(data) for name, data in texts_beside(capture).items()}
     named = [(name, variables) for name, variables in found.items() if variables]
     if len(named) != 1:
         return None

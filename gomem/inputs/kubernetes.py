@@ -14,6 +14,7 @@ process that the kernel chose on a node without memory.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
@@ -56,6 +57,8 @@ _LIVED = re.compile(
     re.MULTILINE,
 )
 # The times of a terminated container in YAML and JSON, in the order of its fields.
+_DOCKER_KILLED = re.compile(rb"\"OOMKilled\":\s*true\b")  # of docker inspect
+_DOCKER_LIMIT = re.compile(rb"\"Memory\":\s*([1-9]\d{0,15})\b")
 _FIELDS = 6  # lines between a reason and a time
 _TIME = re.compile(rb"^[ \t>]*[\"']?(startedAt|finishedAt)[\"']?:[ \t]*[\"']?([\dTZ:.+-]{19,35})")
 _SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"
@@ -104,6 +107,37 @@ def described(head: bytes, _: str) -> Resemblance | None:
     return Resemblance(text(words, who, of, said), AFTER_A_KILL, is_evidence=True)
 
 
+@dataclass(frozen=True)
+class OomKilled:
+    """What a description says of a container that was killed for want of memory.
+
+    Attributes:
+        limit_bytes: Its memory limit; None if it has none, or if several differ.
+        seconds: How long it ran; None if unknown.
+        restarts: How often it was restarted; None if unknown.
+    """
+
+    limit_bytes: int | None
+    seconds: float | None
+    restarts: int | None
+
+
+def oom_killed(head: bytes) -> OomKilled | None:
+    """Return the kill that the fields or a row of a description have; None without one."""
+    by_docker = _DOCKER_KILLED.search(head) is not None
+    if not (by_docker or _REASON.search(head) or _is_listed(head)):
+        return None
+    said = [size for name, size in _BLOCK.findall(head) if name.lower() == b"limits"]
+    said += _DOCKER_LIMIT.findall(head) if by_docker else []
+    sizes = {size.bytes for each in said if (size := rounded_size(each)) is not None}
+    counts = [row[1] for row in _ROW.findall(head)] + _RESTARTS.findall(head)
+    return OomKilled(
+        limit_bytes=sizes.pop() if len(sizes) == 1 else None,
+        seconds=_lived_seconds(head),
+        restarts=max(map(int, counts), default=None),
+    )
+
+
 def _is_listed(head: bytes) -> bool:
     """Whether a row or a container's status, not a sentence, says that it was killed."""
     return _ROW.search(head) is not None or _STATUS.search(head) is not None
@@ -111,6 +145,11 @@ def _is_listed(head: bytes) -> bool:
 
 def _lived_words(head: bytes) -> Text:
     """How long the killed container ran; empty if it does not say."""
+    seconds = _lived_seconds(head)
+    return Text() if seconds is None else text(", {} after its start", Age(seconds))
+
+
+def _lived_seconds(head: bytes) -> float | None:
     found, begun, ended = _LIVED.search(head), None, None
     try:
         if found is not None:
@@ -120,8 +159,8 @@ def _lived_words(head: bytes) -> Text:
             begun, ended = _times_beside(head, status)
         seconds = (ended - begun).total_seconds() if begun and ended else -1
     except (ValueError, TypeError):
-        return Text()
-    return text(", {} after its start", Age(seconds)) if seconds >= 0 else Text()
+        return None
+    return seconds if seconds >= 0 else None
 
 
 def _times_beside(head: bytes, status: re.Match[bytes]) -> tuple[datetime | None, datetime | None]:

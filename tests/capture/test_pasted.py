@@ -137,7 +137,7 @@ def test_a_ticket_alone_in_a_folder_is_read_as_if_it_were_named(tmp_path):
         ("README.md", {}),
         ("incident.md", {"main.go": "package main\n"}),
         ("incident.md", {"goroutines.txt": DUMP}),
-        ("incident.rst", {}),
+        ("CHANGELOG.rst", {}),
     ],
 )
 def test_beside_evidence_or_code_a_text_is_a_document(name, beside, tmp_path):

@@ -1,0 +1,74 @@
+"""A kill for want of memory that a container's description or its memory.events have alone.
+
+Neither says what used the memory: the log of collections beside it can.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.cgroup import hard_limit
+from gomem.causes.commands import CAPTURE
+from gomem.causes.evidence import known
+from gomem.causes.finding import Finding, Severity
+from gomem.causes.killed import after_the_log
+from gomem.facts.container import kill_described
+from gomem.text import Age, Bytes, Count, Text, text
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+    from gomem.causes.cause import Cause
+    from gomem.facts.moment import MomentFacts
+
+_CATCH_IT = text(
+    "No file says what used the memory. Capture the next run as it grows: {}.",
+    CAPTURE,
+)
+
+
+def killed_container(case: Case, cause: Cause) -> list[Finding]:
+    """Return the finding of a kill that no line of the kernel has; empty without one."""
+    described = kill_described(case.facts.capture)
+    if described is None:
+        return []
+    path, kill = described.source, described.kill
+    moments, limit = case.facts.moments, kill.limit_bytes
+    at = text(" at its limit of {}", Bytes(limit)) if limit else Text()
+    lived = Text() if kill.seconds is None else text(", {} after its start", Age(kill.seconds))
+    again = text("; {}", Count(kill.restarts, "restart")) if kill.restarts else Text()
+    step = after_the_log(case, limit) if limit else Text()
+    return [
+        cause.finding(
+            Severity.CRITICAL,
+            text("OOM: the container was killed for want of memory{}{}{}", at, lived, again),
+            moment=moments[-1].name if moments else None,
+            size=limit,
+            evidence=(
+                *known(path, "B", {"limit": limit}),
+                *known(path, "s", {"from start to kill": kill.seconds}),
+                *known(path, "count", {"restarts": kill.restarts}),
+            ),
+            next_step=step or _CATCH_IT,
+            confidence="certain",
+        )
+    ]
+
+
+def killed_by_events(moment: MomentFacts, case: Case, cause: Cause) -> Finding | None:
+    """Return the finding of kills in memory.events, where no file has the cgroup's use."""
+    kills, limit = moment.cgroup.get("oom_kill"), hard_limit(moment.cgroup)
+    if not kills:
+        return None
+    path = moment.path("cgroup")
+    count, at = Count(kills, "process", "processes"), Text()
+    if limit is not None:
+        at = text(" (limit {})", Bytes(limit))
+    return cause.finding(
+        Severity.CRITICAL,
+        text("OOM: the kernel has killed {} in this cgroup{}", count, at),
+        moment=moment.name,
+        size=limit,
+        evidence=(*known(path, "count", {"oom_kill": kills}), *known(path, "B", {"limit": limit})),
+        next_step=(after_the_log(case, limit) if limit else Text()) or _CATCH_IT,
+        confidence="certain",
+    )
