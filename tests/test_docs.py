@@ -45,6 +45,7 @@ def beside_the_captures(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.at_most(4)
 @pytest.mark.usefixtures("beside_the_captures")
 @pytest.mark.parametrize("block", RUN, ids=lambda block: block.name)
 def test_what_is_to_be_typed_works(block):

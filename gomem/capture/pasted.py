@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from gomem.capture.blocks import begins_with_a_log, blocks_of
-from gomem.inputs.cgroup.session import asks_for_a_number
+from gomem.inputs.cgroup.session import asks_for_cgroup
 from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
 from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 1 << 21  # a ticket is shorter
 MAX_STRETCHES = 300  # more indicate a log, not a person's text
 UNREAD = ""  # kind of evidence without a parser
-LOG, BENCHMARKS = "gctrace", "gobench"
+LOG, BENCHMARKS, CGROUP = "gctrace", "gobench", "cgroup"
 # The two lines of heading of a table of benchstat, which can follow benchmarks at once.
 _BENCHSTAT = re.compile(
     rb"^[^\n]*\xe2\x94\x82[^\n]*\n[^\n]*\xe2\x94\x82 +\S+/(?:op|s|sec)\b", re.MULTILINE
@@ -147,7 +147,8 @@ def pasted_parts(source: Source) -> list[Source]:
     if is_one and not is_put_together:
         return _with_beside(source, lines, whole, tables)
     evidence = parts if is_by_a_person else [part for part in parts if part.kind != UNREAD]
-    if (is_one and not _is_ticket(evidence)) or _is_alone(lines, parts):
+    is_whole = _is_alone(lines, parts) and (is_one or parts[0].kind == UNREAD)
+    if (is_one and not _is_ticket(evidence)) or is_whole:
         return _with_beside(source, lines, whole, tables)
     placed = [_part(source, lines, part) for part in (*parts, *_beside_all(lines, parts))]
     placed += _settings(source, lines, {part.kind for part in parts})
@@ -248,7 +249,7 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
         if any(text.strip() for text in lines[start:place]):
             yield _Stretch(start, place, is_fenced or is_marked)
         # A command that says what a number is, or pprof's sample type, belongs to its output.
-        asks = (asks_for_a_number, asks_for_columns)
+        asks = (asks_for_cgroup, asks_for_columns)
         says_what = _ASKS_PPROF.search(line) is not None or any(ask(line) for ask in asks)
         start = place if says_what else place + 1
         is_marked = ends and not is_fence
@@ -340,16 +341,21 @@ def _below_first_line(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | N
 
 
 def _joined_logs(parts: Sequence[_Stretch]) -> list[_Stretch]:
-    """Join stretches of one log: prose between them was written by the program."""
+    """Join stretches of one log, as the program wrote the prose between; and a cgroup's files."""
     joined: list[_Stretch] = []
     for part in parts:
         last = joined[-1] if joined else None
-        is_log = part.kind in IN_LINES and not part.is_marked
-        if last is not None and is_log and last.kind == part.kind and not last.is_marked:
+        if last is not None and last.kind == part.kind and _is_next(last, part):
             joined[-1] = replace(last, stop=part.stop)
         else:
             joined.append(part)
     return joined
+
+
+def _is_next(last: _Stretch, part: _Stretch) -> bool:
+    if part.kind == CGROUP:
+        return last.stop == part.start
+    return part.kind in IN_LINES and not (part.is_marked or last.is_marked)
 
 
 def _text(lines: Sequence[bytes], part: _Stretch) -> bytes:

@@ -255,9 +255,8 @@ def _gravest(
         if not use.is_counted:
             words = "The cgroup is nearly full: it uses {} of its limit of {}"
             return Severity.INFO, text(words, Share(use.current_bytes / limit), size)
-        most = "" if use.killer == REST else f", mostly {COUNTED.get(use.killer, use.killer)}"
         words = "The cgroup is nearly full: unreclaimable memory is {} of the limit of {}{}"
-        return Severity.CRITICAL, text(words, share, size, most)
+        return Severity.CRITICAL, text(words, share, size, _mostly(use))
     if growth is not None and _is_soon(growth, limits):
         is_near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
         title = text(
@@ -269,6 +268,11 @@ def _gravest(
         )
         return Severity.WARNING if is_near else Severity.INFO, title
     return _by_what_can_come(moment, use, limits)
+
+
+def _mostly(use: CgroupUse) -> str:
+    """What most of the charge is; empty if no counter names it."""
+    return "" if use.killer == REST else f", mostly {COUNTED.get(use.killer, use.killer)}"
 
 
 def _by_what_can_come(
@@ -294,8 +298,8 @@ def _by_what_can_come(
         return None
     share, left = Share(sure / limit), Bytes(limit - sure)
     if worst is None:
-        words = "The cgroup is {} full: {} is left of its limit of {}"
-        return Severity.INFO, text(words, share, left, size)
+        words = "The cgroup is {} full{}: {} is left of its limit of {}"
+        return Severity.INFO, text(words, share, _mostly(use), left, size)
     words = "The cgroup is up to {} full in the worst case: {} is left of its limit of {}"
     return Severity.INFO, text(words, share, left, size)
 

@@ -65,8 +65,8 @@ def _unused(capture: Capture) -> list[Text]:
 def _unread(capture: Capture, repeated: str) -> list[Text]:
     """Files about memory of a kind that gomem cannot read, but the one that the verdict repeats."""
     paths = [path for path in capture.unread_evidence if path != repeated]
-    used = {source for source in (environment_of(capture), kill_described(capture)) if source}
-    names = {source.source for source in used}
+    used = (environment_of(capture), kill_described(capture))
+    names = {description.source for description in used if description is not None}
     said = []
     for path in paths[:NAMED_UNREAD]:
         is_used = not names.isdisjoint({path, path.rpartition(":")[0]})

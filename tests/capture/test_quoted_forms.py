@@ -117,7 +117,7 @@ QUOTED = [
 ]
 
 
-@pytest.mark.at_most(100)
+@pytest.mark.at_most(40)
 @pytest.mark.parametrize(("form", "way"), QUOTED)
 def test_a_form_says_the_same_however_it_is_quoted(form, way):
     text = (PASTED / form).read_text()

@@ -149,6 +149,7 @@ def test_every_command_that_reads_a_capture_can_redact():
 EVERY = [(command, name) for command in WAYS for name in formats(command)]
 
 
+@pytest.mark.at_most(10)
 @pytest.mark.parametrize(("command", "name"), EVERY, ids=lambda word: word or "only")
 def test_nothing_planted_is_in_what_a_redacted_command_writes(written, command, name):
     asked = [command, *WAYS[command], *with_format(command, name)]
@@ -157,6 +158,7 @@ def test_nothing_planted_is_in_what_a_redacted_command_writes(written, command, 
     assert (command, name) in NAMELESS or given_away(written(*asked))
 
 
+@pytest.mark.at_most(8)
 @pytest.mark.parametrize("asked", MORE_WAYS, ids=" ".join)
 def test_nothing_is_given_away_in_any_other_way(written, asked):
     assert {} == given_away(written(*asked, "--redact"))
@@ -174,6 +176,7 @@ def test_no_error_gives_away_what_was_asked_for(written, asked):
     assert "psst" in written(*asked, code=2)["stderr"]
 
 
+@pytest.mark.at_most(8)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_no_table_gives_a_name_away(planted, written, kind):
     """

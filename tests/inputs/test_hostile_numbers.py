@@ -51,6 +51,7 @@ def outcome(kind, source):
     return "", [getattr(read, frame) for frame in kind.frames]
 
 
+@pytest.mark.at_most(8)
 @pytest.mark.parametrize("name", [kind.name for kind in KINDS if kind.name != "pprof"])
 def test_no_number_fells_a_reader(name):
     """

@@ -1,6 +1,7 @@
 """A cgroup's files as a shell shows them: a number says only in its command what it is.
 
 Forms         $ cat /sys/fs/cgroup/memory.current           and the number below it
+              $ grep shmem /sys/fs/cgroup/memory.stat       and its fields
               $ cat memory.current memory.max               and both, in this order
               ==> /sys/fs/cgroup/memory.max <==             of head and tail
               /sys/fs/cgroup/memory.events:oom_kill 3       of grep over several files
@@ -28,9 +29,9 @@ _BY_GREP = re.compile(rb"[ \t]*(?:[^\s:]*/)?memory\.((?:[a-z_]+\.)*[a-z_]+):(\S[
 _NAMED = re.compile(NAMED)
 
 
-def asks_for_a_number(line: bytes) -> bool:
-    """Whether a line is a command that prints a file with a single number, or that file's name."""
-    return any(SINGLE_FILE.fullmatch(name) for name in _asked(line))
+def asks_for_cgroup(line: bytes) -> bool:
+    """Whether a line is a command that prints files of a cgroup, or the name of one."""
+    return bool(_asked(line))
 
 
 def has_session(data: bytes) -> bool:
@@ -39,7 +40,7 @@ def has_session(data: bytes) -> bool:
 
 
 def in_session(data: bytes) -> CgroupFile | None:
-    """Return the numbers of all files; None if no file with a single number is among them."""
+    """Return the numbers of all files; None if there are none."""
     values: dict[str, int | None] = {}
     singles: list[str] = []
     asked: list[bytes] = []
@@ -56,7 +57,7 @@ def in_session(data: bytes) -> CgroupFile | None:
             singles += [name.decode("ascii")] * bool(fields and is_single)
             if is_single and not found:
                 asked = asked[1:]
-    return CgroupFile(f"memory.{singles[0]}", values) if singles else None
+    return CgroupFile(f"memory.{[*singles, 'stat'][0]}", values) if values else None
 
 
 def _asked(line: bytes) -> list[bytes]:

@@ -34,6 +34,7 @@ def packed(request):
     return packed_cycles(CYCLES, request.param)
 
 
+@pytest.mark.at_most(7)
 @pytest.mark.parametrize(
     "answer",
     [

@@ -114,7 +114,7 @@ def grown(capture: Path, moment: str, part: str) -> int:
     return ledger(moments[now]).part(part) - ledger(moments[now - 1]).part(part)
 
 
-@pytest.mark.at_most(30)
+@pytest.mark.at_most(10)
 @pytest.mark.parametrize(
     "injected", injections(), ids=lambda one: f"{one.capture.name}/{one.moment}"
 )

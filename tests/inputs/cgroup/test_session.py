@@ -188,3 +188,22 @@ def test_a_limit_alone_is_said_and_none_is_none(tmp_path, limit, said):
     (tmp_path / "a.md").write_text(f"$ cat {FOLDER}/memory.max\n{limit}\n")
 
     assert said in gomem.diagnose(tmp_path / "a.md").verdict.sentence
+
+
+def test_fields_of_one_file_by_several_commands_are_one_reading(tmp_path):
+    text = (
+        "kubectl top says 212Mi of 256Mi, but inside the pod:\n\n"
+        "# ps -o pid,rss,args -p 1\n  PID   RSS COMMAND\n    1 13776 /api\n\n"
+        "# cat /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory.current\n268435456\n218865664\n"
+        "# head -2 /sys/fs/cgroup/memory.stat\nanon 6377472\nfile 209600512\n"
+        "# grep -E '^(shmem|slab) ' /sys/fs/cgroup/memory.stat\nshmem 209387520\nslab 2002944\n"
+    )
+    (tmp_path / "ticket.txt").write_text(text)
+
+    capture = gomem.load(tmp_path)
+
+    values = capture.cgroup.set_index("name")["value"]
+    assert (268435456, 218865664) == (values["memory.max"], values["memory.current"])
+    assert (6377472, 209600512, 209387520) == tuple(values[["anon", "file", "shmem"]])
+    said = gomem.diagnose(capture).findings[0].title
+    assert "81 % full, mostly shared memory: 47 MiB is left" in said

@@ -95,6 +95,7 @@ def bounds_of(level):
     return 0 if level.startswith("≤") else sizes[0], sizes[-1]
 
 
+@pytest.mark.at_most(5)
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_the_headline_stands_once(path):
     """
