@@ -27,6 +27,7 @@ from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
 from gomem.inputs.separators import time_in
+from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source, SourcePart
 
@@ -73,6 +74,7 @@ _COMMAND = re.compile(
     rb"|ps_mem|smem|numastat|crictl|nomad|vmmap|procstat|date|df|du|uptime|wc|ls)\b"
 )
 _ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|alloc)_")
+_ASKS_SMAPS = re.compile(rb"/smaps(?!_rollup)\b")
 _HEADING = re.compile(
     rb"\s*(?:#{1,6} [A-Za-z][A-Za-z0-9 /,'()-]*:?|\*\*[^*\n]{1,80}\*\*:?"
     rb"|[A-Za-z][A-Za-z/-]*(?: [A-Za-z/-]+){0,8}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
@@ -322,10 +324,15 @@ def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
     kind = kind_of(text)
     if kind is None and (later := _below_first_line(lines, stretch)) is not None:
         return later
-    if kind is None:
+    if kind is None or (is_rollup_excerpt(text) and _is_of_smaps(lines, stretch)):
         return stretch if looks_like(text, "").is_evidence else None
     is_long = stretch.is_marked or text.strip().count(b"\n") > 0
     return replace(stretch, kind=kind.name) if is_long or kind.name in IN_A_LINE else None
+
+
+def _is_of_smaps(lines: Sequence[bytes], stretch: _Stretch) -> bool:
+    """Whether the command above a stretch asks for smaps, which has such lines for each mapping."""
+    return stretch.start > 0 and _ASKS_SMAPS.search(lines[stretch.start - 1]) is not None
 
 
 def _below_first_line(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
