@@ -1,4 +1,4 @@
-r"""When a log's line was written: the time before its fields, or its key `time`, wherever it stands.
+r"""When a log's line was written: the time before its fields, or its key `time`.
 
 2026-11-20T03:53:49Z HeapAlloc: 5,242,880        {"ts": 1795789701.25, "heap_alloc": 5242880}
 {"heap_alloc":5242880,"msg":"mem","time":"2026-11-20T03:53:49Z"}        logrus sorts its keys

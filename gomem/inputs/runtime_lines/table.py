@@ -21,9 +21,15 @@ from gomem.inputs.runtime_lines.parse import (
     parse_table,
 )
 from gomem.inputs.runtime_lines.patterns import COUNTS, SIZES
+from gomem.inputs.runtime_lines.structured import (
+    OWN_WORDS,
+    looks_like_structured,
+    parse_structured,
+    unread_sizes,
+)
 from gomem.inputs.runtime_lines.tables import looks_like_table
 from gomem.inputs.schema import Column, Frames, build, build_rows
-from gomem.inputs.unwrap import read_plain
+from gomem.inputs.unwrap import any_plain, read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.text import Words
 
@@ -54,7 +60,6 @@ _MEANS = {
     "gcs": "GCs so far.",
     "objects": "Objects on the heap.",
 }
-OWN_WORDS = "the program"  # has no form of its own
 _FIELDS = {
     "go_alloc": "HeapAlloc", "go_released": "HeapReleased", "go_sys": "Sys",
     "go_stacks": "StackInuse", "gcs": "NumGC", "objects": "HeapObjects",
@@ -91,6 +96,7 @@ class RuntimeLines(Frames):
     # Of one of the readings kept of a long file: its number there, from 1, and how many there are.
     row: int | None = None
     all_rows: int | None = None
+    unread: tuple[str, ...] = ()  # keys that look like sizes, of logs with nothing else but counts
 
     @cached_property
     def time(self) -> datetime | None:
@@ -121,6 +127,7 @@ class RuntimeLines(Frames):
                 self.stats.iloc[row : row + 1].reset_index(drop=True),
                 self.begins[row : row + 1],
                 self.times_of_day[row : row + 1],
+                unread=self.unread,
                 row=places[row] if is_long else None,
                 all_rows=len(self.readings) if is_long else None,
             )
@@ -189,10 +196,13 @@ def read_runtime_lines(source: Source) -> RuntimeLines:
     except FormatError as error:
         if has_more_in_words(source.data):
             return _in_words(source)
-        if has_goroutine_counts(source.data):
-            return _counts(source)
+        form = (looks_like_structured, parse_structured)
+        if not any_plain(looks_like_structured, source.data):
+            if has_goroutine_counts(source.data):
+                return _counts(source)
+            form = (looks_like_table, parse_table)
         try:
-            readings, damaged, text = read_plain(source, looks_like_table, parse_table)
+            readings, damaged, text = read_plain(source, *form)
         except FormatError:
             raise error from None
     frame = build_rows(map(_row, readings), READINGS)
@@ -247,7 +257,8 @@ def _counts(source: Source) -> RuntimeLines:
         for line, count in goroutine_counts(source.data)
     ]
     frame = build_rows(map(_row, readings), READINGS)
-    return RuntimeLines(frame, _stats(readings), damaged=source.damage)
+    unread = tuple(unread_sizes(source.data))
+    return RuntimeLines(frame, _stats(readings), damaged=source.damage, unread=unread)
 
 
 def _stats(readings: Sequence[LoggedReading]) -> pd.DataFrame:
