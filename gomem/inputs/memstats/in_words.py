@@ -46,7 +46,7 @@ from gomem.inputs.memstats.grouped import (
     lines_of,
     whole_dumps,
 )
-from gomem.inputs.memstats.logged_at import time_beside
+from gomem.inputs.memstats.logged_at import clock_at_start, time_beside
 from gomem.inputs.memstats.plain_words import plain_words
 from gomem.inputs.memstats.rows import lines_of_rows
 from gomem.inputs.text_lines import LineNumbers
@@ -99,6 +99,7 @@ class WordsDump:
     # The resolution in bytes of each rounded field.
     steps: dict[str, int] = field(default_factory=dict)
     time: datetime | None = None  # the time in its line, or in the text before it
+    time_of_day: str = ""  # at the start of its line, if it has no more
     # RSS in bytes, and its resolution, if the same lines have it.
     rss: tuple[int, int] | None = None
     goroutines: int | None = None  # number of goroutines, if the same lines have it
@@ -171,6 +172,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         dump.goroutines = _only(GOROUTINES, _with_next_line(plain, start, end))
         dump.begins = line in apart
         dump.time, ended = time_beside(plain, max(ended, start - 2000), start, end)
+        dump.time_of_day = "" if dump.time else clock_at_start(beside)
         if _is_in_no_unit(fields):
             what = "sizes without a unit, and too small for bytes; print bytes, or the unit"
             damage.append(Damage(source, place, what))

@@ -24,6 +24,9 @@ _KEY = re.compile(
 )
 
 
+_CLOCK = re.compile(rb"[ \t>\[]*([01]?\d:[0-5]\d:[0-5]\d|2[0-3]:[0-5]\d:[0-5]\d)(?![\d:])")
+
+
 def time_beside(text: bytes, since: int, start: int, end: int) -> tuple[datetime | None, int]:
     """Return the time of fields from `start` to `end`, and where the text of the next ones begins.
 
@@ -37,6 +40,12 @@ def time_beside(text: bytes, since: int, start: int, end: int) -> tuple[datetime
         return keyed, stop
     found = list(_STAMP.finditer(text, since, start))
     return (_of_stamp(found[-1]) if found else None), end
+
+
+def clock_at_start(line: bytes) -> str:
+    """Return the time of day that a line begins with, as `09:00:05`; empty without one."""
+    found = _CLOCK.match(line)
+    return "" if found is None else found[1].decode().zfill(8)
 
 
 def _keyed(line: bytes) -> datetime | None:

@@ -12,6 +12,7 @@ import numpy as np
 from gomem.errors import FormatError
 from gomem.inputs.memstats.goroutine_counts import goroutine_counts, has_goroutine_counts
 from gomem.inputs.memstats.in_words import has_more_in_words
+from gomem.inputs.memstats.logged_at import clock_at_start, time_beside
 from gomem.inputs.memstats.parse import parse_memstats_in_words
 from gomem.inputs.memstats.table import STATS, memstats_tables
 from gomem.inputs.runtime_lines.parse import (
@@ -246,19 +247,29 @@ def _in_words(source: Source) -> RuntimeLines:
     stats = memstats_tables(dumps).stats
     damaged = [*source.damage, *damaged]
     frame = build_rows(map(_row, readings), READINGS)
-    of_day = _by_syslog(source, frame)
+    of_day = tuple(dumps.times_of_day) if all(dumps.times_of_day) else _by_syslog(source, frame)
     return RuntimeLines(frame, stats, tuple(dumps.begins), of_day, damaged=tuple(damaged))
 
 
 def _counts(source: Source) -> RuntimeLines:
     """Read lines with only the number of goroutines."""
-    readings = [
-        LoggedReading(OWN_WORDS, line, values={"goroutines": count})
-        for line, count in goroutine_counts(source.data)
-    ]
+    lines = source.data.split(b"\n")
+    readings = []
+    for number, count in goroutine_counts(source.data):
+        line = lines[number - 1]
+        time, _ = time_beside(line, 0, len(line), len(line))
+        clock = "" if time else clock_at_start(line)
+        values = {"goroutines": count}
+        readings.append(LoggedReading(OWN_WORDS, number, time, values, time_of_day=clock))
     frame = build_rows(map(_row, readings), READINGS)
-    unread = tuple(unread_sizes(source.data))
-    return RuntimeLines(frame, _stats(readings), damaged=source.damage, unread=unread)
+    of_day = tuple(reading.time_of_day for reading in readings)
+    return RuntimeLines(
+        frame,
+        _stats(readings),
+        times_of_day=of_day if all(of_day) else (),
+        damaged=source.damage,
+        unread=tuple(unread_sizes(source.data)),
+    )
 
 
 def _stats(readings: Sequence[LoggedReading]) -> pd.DataFrame:

@@ -72,3 +72,29 @@ def test_sizes_that_are_not_read_are_named_before_the_goroutines(tmp_path):
     verdict = gomem.diagnose(gomem.load(tmp_path)).verdict
 
     assert verdict.headline.startswith("Not read: released, heap_objects, as name")
+
+
+TOTALS = "".join(f"09:00:{at} goroutine profile: total {at - 3}\n" for at in (20, 22, 30, 32))
+
+
+def test_totals_of_goroutines_behind_a_time_are_a_series(tmp_path):
+    (tmp_path / "x.txt").write_text(TOTALS)
+
+    capture = gomem.load(tmp_path / "x.txt")
+
+    assert [17, 19, 27, 29] == list(capture.logged["goroutines"])
+    assert [0.0, 2.0, 10.0, 12.0] == list(
+        (capture.logged["time"] - capture.logged["time"].iloc[0]).dt.total_seconds()
+    )
+
+
+def test_two_series_of_a_mail_with_times_of_day_have_the_same_snapshots(tmp_path):
+    sizes = [f'09:00:{at} "HeapAlloc":{at}675360 "HeapInuse":{at}742880\n' for at in (10, 30, 50)]
+    totals = [f"09:00:{at} goroutine profile: total {at}\n" for at in (10, 30, 50)]
+    mail = ("Please look at this, it is large. HeapAlloc:", *sizes, "and the goroutines:", *totals)
+    (tmp_path / "mail.txt").write_text("\n\n".join(mail).replace("\n\n09", "\n09", 2))
+
+    capture = gomem.load(tmp_path / "mail.txt")
+
+    assert 3 == len(capture)
+    assert 3 == len(capture.memstats) == len(capture.logged)
