@@ -26,6 +26,7 @@ from gomem.inputs.pods import lines_of_pods
 from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
+from gomem.inputs.runtime_lines.structured import lines_of_readings
 from gomem.inputs.separators import time_in
 from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
@@ -187,7 +188,7 @@ def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stre
 
 
 def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
-    """MemStats in words between lines or below a table; a process's row; a benchmark's table."""
+    """A program's own sizes between lines or below a table; a process's row; a benchmark's table."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
     of_machine = MACHINE_LINES if part.kind == TABLE else ()
     for machine in filter(None, (lines_of(text) for lines_of in of_machine)):
@@ -201,7 +202,7 @@ def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
         start = part.start + text.count(b"\n", 0, compared.start())
         yield _Stretch(start, part.stop, part.is_marked)
     if part.kind in WITHOUT_WORDS:
-        found = lines_in_words(text)
+        found = lines_in_words(text) or lines_of_readings(text)
         kinds = IN_WORDS
     elif part.kind in IN_WORDS:
         found, kinds = lines_of_processes(text), frozenset({TABLE})

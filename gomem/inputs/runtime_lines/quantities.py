@@ -62,10 +62,13 @@ _NUMBER = re.compile(rb"\d{1,15}(?:\.\d{1,9})?")
 def quantity_of(name: str) -> tuple[str, int | None]:
     """Return the quantity of a column, empty if another, and the unit in its name, if any."""
     bare = bare_name(name).replace(".", "_").replace("-", "_")
-    named = _NAME.fullmatch(_PREFIX.sub("", bare, count=1))
+    short = _PREFIX.sub("", bare, count=1)
+    named = _NAME.fullmatch(short)
     if named is None:
         return "", None
     quantity = _QUANTITIES.get(named[1].replace("_", "").replace(" ", ""), "")
+    if quantity == "time" and short != bare:
+        return "", None  # `process_time`, of the CPU
     return quantity, None if named[2] is None else _UNITS[named[2]]
 
 

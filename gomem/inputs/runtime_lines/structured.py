@@ -21,7 +21,13 @@ from typing import TYPE_CHECKING, Any
 from gomem.errors import FormatError
 from gomem.inputs.json_text import DECODER
 from gomem.inputs.runtime_lines.columns import LEVELS
-from gomem.inputs.runtime_lines.parse import ISO, LoggedReading, in_time, reading_of
+from gomem.inputs.runtime_lines.parse import (
+    ISO,
+    LoggedReading,
+    in_time,
+    parse_runtime_lines,
+    reading_of,
+)
 from gomem.inputs.runtime_lines.patterns import COUNTS, Pattern
 from gomem.inputs.runtime_lines.quantities import SAMPLE_ROWS, quantity_of, unit_of
 
@@ -71,6 +77,18 @@ def parse_structured(data: bytes, *, source: str) -> tuple[list[LoggedReading], 
     if not readings:
         raise FormatError(source, "", "no row of a structured log has a time, and a known size")
     return in_time(readings), []
+
+
+def lines_of_readings(data: bytes) -> set[int]:
+    """Return the lines, from 1, of readings between lines of another kind, such as a GC log's."""
+    for parse, least in ((parse_runtime_lines, 1), (parse_structured, MIN_ROWS)):
+        try:
+            readings, _ = parse(data, source="")
+        except FormatError:
+            continue
+        if len(readings) >= least:
+            return {reading.line for reading in readings}
+    return set()
 
 
 def unread_sizes(data: bytes) -> list[str]:

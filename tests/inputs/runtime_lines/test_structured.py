@@ -98,3 +98,25 @@ def test_two_series_of_a_mail_with_times_of_day_have_the_same_snapshots(tmp_path
 
     assert 3 == len(capture)
     assert 3 == len(capture.memstats) == len(capture.logged)
+
+
+GC = (
+    "gc {0} @{0}.039s 3%: 3.8+12+0.017 ms clock, 7.7+0/0.30/0+0.034 ms cpu, "
+    "4->4->4 MB, 4 MB goal, 2 P\n"
+)
+BETWEEN = {
+    "pairs": "time=2026-11-20T09:00:{0}0Z msg=mem rss_mb={0}0 goroutines=5\n",
+    "JSON": '{{"time":"2026-11-20T09:00:{0}0Z","rss_mb":{0}0}}\n',
+    "VmRSS": "09:00:{0}0 VmRSS:\t   {0}0240 kB\n",
+}
+
+
+@pytest.mark.parametrize("form", BETWEEN)
+def test_rss_between_the_lines_of_a_gc_log_is_read_beside_it(form, tmp_path):
+    rows = (GC.format(at) + BETWEEN[form].format(at) for at in (1, 2, 3))
+    (tmp_path / "app.log").write_text("".join(rows))
+
+    capture = gomem.load(tmp_path / "app.log")
+
+    assert {"gctrace", "runtime_lines"} == {file.kind.name for file in capture.files}
+    assert [10, 20, 30] == [round(size / MIB) for size in capture.logged["rss_bytes"]]
