@@ -188,7 +188,7 @@ def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stre
 
 
 def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
-    """A program's own sizes between lines or below a table; a process's row; a benchmark's table."""
+    """Sizes in words between lines or below a table; a process's row; a benchmark's table."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
     of_machine = MACHINE_LINES if part.kind == TABLE else ()
     for machine in filter(None, (lines_of(text) for lines_of in of_machine)):
