@@ -35,7 +35,7 @@ from gomem.inputs.measurements import has_series, size_named
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.inputs.runtime_lines.patterns import patterns_added
 from gomem.sources.bounds import Bounds
-from gomem.sources.listing import list_capture
+from gomem.sources.listing import list_capture, only_archive
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name, shared_name
 from gomem.sources.paths import is_capture, matching, place_of
@@ -101,7 +101,8 @@ def _load(
     paths: Iterable[Named | Iterable[Named]], go_version: str | None, progress: Progress | None
 ) -> Capture:
     given = ([path] if isinstance(path, str | PathLike) else path for path in paths)
-    named = [name for pattern in chain.from_iterable(given) for name in matching(pattern)]
+    chosen = chain.from_iterable(given)
+    named = [only_archive(name) for pattern in chosen for name in matching(pattern)]
     if not named:
         raise CaptureError("no capture named; wanted a folder, an archive or files")
     gathering = _Gathering()

@@ -22,6 +22,7 @@ from gomem.inputs.looks_like import looks_like
 from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.parse import is_head_of_table
 from gomem.inputs.separators import is_rule, is_separator, time_in
+from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.text_lines import LineNumbers
 from gomem.inputs.unwrap import PROMPT
 from gomem.sources.artefact import Source, SourcePart
@@ -230,8 +231,11 @@ def _beginnings(lines: Sequence[bytes], name: str) -> set[int]:
     again = sorted(_again(head, head[0])) if head else []
     if len(again) < MIN_FILES:
         return set()
-    kind = kind_of(b"\n".join(head[: again[1]]) + b"\n", name)
-    return _again(lines, head[0]) if kind is not None and kind.name in BARE else set()
+    own = b"\n".join(head[: again[1]]) + b"\n"
+    kind = kind_of(own, name)
+    if kind is None or kind.name not in BARE or is_rollup_excerpt(own):
+        return set()  # without a time between them, such lines are of the mappings of one smaps
+    return _again(lines, head[0])
 
 
 def _ends_a_file(line: bytes) -> bool:

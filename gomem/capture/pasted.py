@@ -26,7 +26,9 @@ from gomem.inputs.pods import lines_of_pods
 from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
+from gomem.inputs.runtime_lines.structured import lines_of_readings
 from gomem.inputs.separators import time_in
+from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source, SourcePart
 
@@ -73,6 +75,7 @@ _COMMAND = re.compile(
     rb"|ps_mem|smem|numastat|crictl|nomad|vmmap|procstat|date|df|du|uptime|wc|ls)\b"
 )
 _ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|alloc)_")
+_ASKS_SMAPS = re.compile(rb"/smaps(?!_rollup)\b")
 _HEADING = re.compile(
     rb"\s*(?:#{1,6} [A-Za-z][A-Za-z0-9 /,'()-]*:?|\*\*[^*\n]{1,80}\*\*:?"
     rb"|[A-Za-z][A-Za-z/-]*(?: [A-Za-z/-]+){0,8}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
@@ -186,7 +189,7 @@ def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stre
 
 
 def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
-    """MemStats in words between lines or below a table; a process's row; a benchmark's table."""
+    """Sizes in words between lines or below a table; a process's row; a benchmark's table."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
     of_machine = MACHINE_LINES if part.kind == TABLE else ()
     for machine in filter(None, (lines_of(text) for lines_of in of_machine)):
@@ -200,7 +203,7 @@ def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
         start = part.start + text.count(b"\n", 0, compared.start())
         yield _Stretch(start, part.stop, part.is_marked)
     if part.kind in WITHOUT_WORDS:
-        found = lines_in_words(text)
+        found = lines_in_words(text) or lines_of_readings(text)
         kinds = IN_WORDS
     elif part.kind in IN_WORDS:
         found, kinds = lines_of_processes(text), frozenset({TABLE})
@@ -323,10 +326,15 @@ def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
     kind = kind_of(text)
     if kind is None and (later := _below_first_line(lines, stretch)) is not None:
         return later
-    if kind is None:
+    if kind is None or (is_rollup_excerpt(text) and _is_of_smaps(lines, stretch)):
         return stretch if looks_like(text, "").is_evidence else None
     is_long = stretch.is_marked or text.strip().count(b"\n") > 0
     return replace(stretch, kind=kind.name) if is_long or kind.name in IN_A_LINE else None
+
+
+def _is_of_smaps(lines: Sequence[bytes], stretch: _Stretch) -> bool:
+    """Whether the command above a stretch asks for smaps, which has such lines for each mapping."""
+    return stretch.start > 0 and _ASKS_SMAPS.search(lines[stretch.start - 1]) is not None
 
 
 def _below_first_line(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:

@@ -60,6 +60,7 @@ def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]
     if len(of_moments) < 2:
         return artefacts, []
     are_dated = all(file.time_source in {OWN_CLOCK, BESIDE} for file in of_moments)
+    are_dated |= _are_of_one_day(of_moments)
     found = {
         id(file): series
         for file in artefacts
@@ -68,6 +69,16 @@ def taken_apart(artefacts: list[Artefact]) -> tuple[list[Artefact], list[Series]
     }
     left = [file for file in artefacts if id(file) not in found]
     return left, [*found.values()]
+
+
+def _are_of_one_day(files: Sequence[Artefact]) -> bool:
+    """Whether pastes are series of different kinds, each with the times of day of its readings."""
+    return len({file.kind.name for file in files}) == len(files) and all(
+        file.kind.name in SERIES
+        and has_several(file)
+        and all(getattr(dump, "time_of_day", "") for dump in file.parsed.dumps)
+        for file in files
+    )
 
 
 def _series_of(file: Artefact, others: Sequence[Artefact]) -> Series | None:

@@ -16,7 +16,7 @@ from gomem.causes.commands import (
 from gomem.diagnosis.live_by_fields import freed_words, live_words
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.releases import Fact
-from gomem.text import Bytes, Count, MomentName, Seconds, Text, joined, text
+from gomem.text import Bytes, Count, MomentName, Quoted, Seconds, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -203,7 +203,8 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     metrics = dict(zip(rows["name"], rows["value"], strict=True))  # last value of each
     total = stats["TotalAlloc"].iloc[-1] if len(stats) else None
     allocated = metrics.get(TOTAL_ALLOCATED) if total is None or pd.isna(total) else int(total)
-    said = [_first_of(OTHER_METRICS, metrics), _beside_the_heap(stats)]
+    said = [_unread_sizes(diagnosis.capture), _first_of(OTHER_METRICS, metrics)]
+    said.append(_beside_the_heap(stats))
     if not any(said) and allocated:
         words = (
             "The program has allocated {} since it started; how much of that is live is unknown."
@@ -221,8 +222,22 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             words = text("{}, up from {}", words, before)
         elif counts[1:] and len({count.goroutines for count in counts}) == 1:
             words = text("{} in all {}", words, Count(len(counts), "reading"))
+        elif counts[1:]:
+            words = text("{}, {}", words, before)
         said.append(words + ".")
     return (joined(" ", filter(None, said)), grew and bool(counts[1:]), step) if any(said) else None
+
+
+def _unread_sizes(capture: Capture) -> Text:
+    """Name the keys of a log that look like sizes and are not read; empty without them."""
+    of_logs = (getattr(file.parsed, "unread", ()) for file in capture.files)
+    names = dict.fromkeys(name for own in of_logs for name in own)
+    if not names:
+        return Text()
+    shown = [Quoted(name) for name in list(names)[:NAMED]]
+    more = f" and {len(names) - NAMED} more" * (len(names) > NAMED)
+    words = "Not read: {}{}, as name and unit do not say which size that is."
+    return text(words, joined(", ", shown), more)
 
 
 def _beside_the_heap(stats: pd.DataFrame) -> Text:

@@ -36,12 +36,14 @@ from gomem.inputs.pprof.printed.parse import looks_like_printed
 from gomem.inputs.processes.parse import looks_like_processes
 from gomem.inputs.runtime_lines.columns import pattern_of_columns
 from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines
+from gomem.inputs.runtime_lines.structured import looks_like_structured
 from gomem.inputs.runtime_lines.tables import looks_like_table
+from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.smaps.parse import kind_of_mappings
 from gomem.inputs.smaps.pmap import looks_like_pmap
 from gomem.inputs.status.parse import looks_like_statm, looks_like_status
 from gomem.inputs.symbols.parse import looks_like_symbols
-from gomem.inputs.unwrap import HEAD_BYTES, plain_texts
+from gomem.inputs.unwrap import HEAD_BYTES, any_plain, plain_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -131,7 +133,9 @@ KINDS = (
         frames=("mappings", "damage"), fills={"smaps": "mappings"}, words=("maps",),
     ),
     Kind(
-        "smaps_rollup", "smaps_rollup", _mappings("smaps_rollup"), "smaps.table.read_smaps",
+        "smaps_rollup", "smaps_rollup",
+        lambda data, _: kind_of_mappings(data) == "smaps_rollup" or is_rollup_excerpt(data),
+        "smaps.table.read_smaps",
         frames=("mappings", "damage"), fills={"rollups": "mappings"}, words=("rollup",),
     ),
     Kind(
@@ -289,12 +293,11 @@ def _beside_words(data: bytes) -> Kind | None:
         return BY_NAME["cgroup"]
     if is_one_value(data):
         return None  # the names in a JSON document are not lines of a log
-    if has_goroutine_counts(data):
+    if any_plain(looks_like_structured, data) or has_goroutine_counts(data):
         return BY_NAME["runtime_lines"]
     if has_totals(data):
         return BY_NAME["cgroup"]
-    texts = (data, *(text.data for text in plain_texts(data[:HEAD_BYTES])))
-    return BY_NAME["runtime_lines"] if any(map(looks_like_table, texts)) else None
+    return BY_NAME["runtime_lines"] if any_plain(looks_like_table, data) else None
 
 
 def is_named_as_one(name: str) -> bool:

@@ -162,6 +162,11 @@ def plain_texts(data: bytes) -> Iterator[PlainText]:
                 seen = plain.data
 
 
+def any_plain(looks_like: Callable[[bytes], bool], data: bytes) -> bool:
+    """Whether a text is of a kind, as it is or without its wrappers, judged by its beginning."""
+    return looks_like(data) or any(looks_like(text.data) for text in plain_texts(data[:HEAD_BYTES]))
+
+
 def read_plain(
     source: Source,
     looks_like: Callable[[bytes], bool],

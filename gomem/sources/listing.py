@@ -94,6 +94,22 @@ def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Lis
     return Listing.of(root, [_file_entry(root, root.name, bounds)], ())
 
 
+def only_archive(path: str | PathLike[str]) -> str | PathLike[str]:
+    """Return the archive that is all that a folder has, which is then the capture; else the path.
+
+    Hidden files do not count.
+    """
+    root = Path(path)
+    if not root.is_dir():
+        return path
+    try:
+        inside = [child for child in root.iterdir() if not child.name.startswith(".")]
+    except OSError:
+        return path  # which the listing says
+    is_one = len(inside) == 1 and is_archive(inside[0]) and stat.S_ISREG(inside[0].lstat().st_mode)
+    return inside[0] if is_one else path
+
+
 def file_of_archive(path: Path, bounds: Bounds) -> Entry | None:
     """Return a file of an archive, named below it: `api.tar.gz/1/heap.pb.gz`; None for other paths.
 

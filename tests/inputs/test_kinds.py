@@ -194,6 +194,7 @@ def test_a_document_of_json_that_names_goroutines_is_no_log(tmp_path):
 def test_an_archive_in_a_folder_is_not_its_first_file(tmp_path):
     with tarfile.open(tmp_path / "incident.tar.gz", "w:gz") as tar:
         tar.add(FIXTURES / "captures/healthy-go1.27.3/3-later/memstats.json", "1/memstats.json")
+    (tmp_path / "todo.txt").write_text("ask Ann\n")
 
     with pytest.raises(CaptureError, match=r"incident\.tar\.gz: .*archive"):
         load(tmp_path)

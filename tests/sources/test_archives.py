@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from gomem.errors import CaptureError
-from gomem.sources.listing import list_capture
+from gomem.sources.listing import list_capture, only_archive
 
 TEXT = b"heap profile: 1\n" * 4000
 
@@ -246,3 +246,14 @@ def test_of_a_name_that_an_archive_has_twice_the_last_is_read_and_the_others_are
     assert [("gctrace.log", True)] == [
         (one.source, "2 times" in one.what) for one in listing.damage
     ]
+
+
+@pytest.mark.parametrize("beside", [None, ".DS_Store", "readme.txt", "other.zip"])
+def test_a_folder_with_one_archive_alone_is_that_archive(tmp_path, beside):
+    tar_with(tmp_path / "c.tgz", {"api/1-start/smaps": b"x"})
+    if beside:
+        (tmp_path / beside).write_bytes(b"x")
+
+    is_alone = beside is None or beside.startswith(".")
+
+    assert (tmp_path / "c.tgz" if is_alone else tmp_path) == only_archive(tmp_path)

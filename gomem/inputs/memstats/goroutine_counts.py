@@ -1,5 +1,7 @@
 """Goroutine counts in a text: `NumGoroutine: 12`, `go routines: 12`, the page /debug/pprof/.
 
+A script prints `14:31:25 goroutine profile: total 148`, of which the line below would be a record.
+
 That page of net/http/pprof, as text or HTML, has a row for each profile: its count, then its name.
 Only the count of goroutines is useful by itself.
 """
@@ -21,6 +23,11 @@ GOROUTINES = re.compile(
     rb"|num[ _-]?goroutines?[ \t]+(?=\d+[ \t]*(?:\n|\Z)))(\d{1,9})(?![\w.%])",
     re.IGNORECASE,
 )  # fmt: skip
+# The first line of /debug/pprof/goroutine?debug=1, behind the time at which a script took it.
+_TOTAL = re.compile(
+    rb"[ \t>\[]*(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d?:\d\d:\d\d[^\s\]]{0,16}\]?:?[ \t]+"
+    rb"(?:[A-Z]{1,4}[ \t]+)?goroutine profile: total (\d{1,9})[ \t\r]*"
+)
 _INDEXED = re.compile(
     rb"\s*+(?:<tr>)?\s*+(?:<td[^>]*>)?(\d{1,9})(?:</td>)?\s*+(?:<td>)?\s*+(?:<a href=[^>]*>)?"
     rb"(allocs|block|goroutine|heap|mutex|threadcreate)\b[^\n]*"
@@ -35,7 +42,10 @@ def goroutine_counts(data: bytes) -> list[tuple[int, int]]:
     if of_page := _on_page(data):
         return of_page
     lines = plain_characters(data).split(b"\n")
-    found = ((number, GOROUTINES.search(line)) for number, line in enumerate(lines, start=1))
+    found = (
+        (number, GOROUTINES.search(line) or _TOTAL.fullmatch(line))
+        for number, line in enumerate(lines, start=1)
+    )
     return [(number, int(count[1])) for number, count in found if count is not None]
 
 

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 from gomem.errors import Damage, FormatError
 from gomem.inputs.json_text import first_value, is_json, is_json_alone, whole_number
 from gomem.inputs.memstats.columns import heads_of_tables, rows_apart
-from gomem.inputs.memstats.field_names import COUNTS, FIELDS, NAMES, PAIRS, squeezed
+from gomem.inputs.memstats.field_names import COUNTS, FIELDS, NAMES, PAIRS, field_of, squeezed
 from gomem.inputs.memstats.goroutine_counts import GOROUTINES
 from gomem.inputs.memstats.grouped import (
     ANYBODYS,
@@ -46,10 +46,10 @@ from gomem.inputs.memstats.grouped import (
     lines_of,
     whole_dumps,
 )
+from gomem.inputs.memstats.logged_at import clock_at_start, time_beside
 from gomem.inputs.memstats.plain_words import plain_words
 from gomem.inputs.memstats.rows import lines_of_rows
 from gomem.inputs.text_lines import LineNumbers
-from gomem.sources.times import parse_time
 from gomem.units import GIB, KIB, MIB, TIB
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ _BEFORE = (
     rb"(?<!max[ _])(?<!peak[ _])(?<!min[ _])(?<!avg[ _])(?<!delta[ _])"
 )
 _BEHIND = (
-    rb"(?:_?(?P<named>(?-i:bytes|[KMGT]i?B|_[kmgt]i?b)))?"
+    rb"(?:_?(?P<named>(?-i:[Bb]ytes|[KMGT]i?B|_[kmgt]i?b)))?"
     rb"[\"'`*]*+(?:[ \t]*+[(\[](?P<before>" + _UNIT + rb")[)\]])?"
     rb"(?P<sign>[ \t]*+(?:=>|->|[=:|]{1,2}|\.{3,40})[ \t]*+|[ \t]++)[\"'`*]*+"
     rb"(?P<number>\d{1,3}(?:[,_']\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
@@ -84,10 +84,6 @@ _RSS = re.compile(
     + _BEHIND,
     re.IGNORECASE,
 )  # fmt: skip
-_STAMP = re.compile(
-    r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})"
-    r"(?:[.,]([0-9]{1,9}))?(Z| ?[+-][0-9]{2}:?[0-9]{2})?"
-)
 # `go.memstats.sys 71303168`, as in a column, also behind a prefix; Graphite adds the time.
 _COLUMN = re.compile(rb"(?:.*(?:[|>\]:]|std(?:out|err) F) +)?\s*[\w.]+\s+\d+(?:\s+1\d{9})?\s*")
 _DURATION = re.compile(rb"[ \t]*(?:[mn\xc2\xb5\xceu]{1,2}s|secs?|seconds?|s|mins?)\b")
@@ -102,7 +98,8 @@ class WordsDump:
     place: str
     # The resolution in bytes of each rounded field.
     steps: dict[str, int] = field(default_factory=dict)
-    time: datetime | None = None  # the time in the text before it
+    time: datetime | None = None  # the time in its line, or in the text before it
+    time_of_day: str = ""  # at the start of its line, if it has no more
     # RSS in bytes, and its resolution, if the same lines have it.
     rss: tuple[int, int] | None = None
     goroutines: int | None = None  # number of goroutines, if the same lines have it
@@ -153,8 +150,8 @@ def _may_be_json(data: bytes) -> bool:
     known, value = first_value(data) if is_json_alone(data) else (False, None)
     if not known:
         return True
-    names = {FIELDS.get(squeezed(str(key))) for key in value} if isinstance(value, dict) else {}
-    return len(set(names) - {None}) >= MIN_FIELDS
+    names = {field_of(str(key)) for key in value} if isinstance(value, dict) else set()
+    return len(names - {None}) >= MIN_FIELDS
 
 
 def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[Damage]]:
@@ -174,8 +171,8 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         dump.rss = _rss_beside(beside, fields)
         dump.goroutines = _only(GOROUTINES, _with_next_line(plain, start, end))
         dump.begins = line in apart
-        dump.time = _time_before(plain[max(ended, start - 2000) : start])
-        ended = end
+        dump.time, ended = time_beside(plain, max(ended, start - 2000), start, end)
+        dump.time_of_day = "" if dump.time else clock_at_start(beside)
         if _is_in_no_unit(fields):
             what = "sizes without a unit, and too small for bytes; print bytes, or the unit"
             damage.append(Damage(source, place, what))
@@ -313,16 +310,6 @@ def _is_in_no_unit(fields: Iterable[Field]) -> bool:
     sizes = [size for size in fields if size.name in SIZES]
     whole = max((size.value for size in sizes), default=0)
     return bool(sizes) and whole < LEAST_SYS_BYTES and not any(size.has_unit for size in sizes)
-
-
-def _time_before(text: bytes) -> datetime | None:
-    """Return the last time in a text, in UTC if it has no zone."""
-    found = list(_STAMP.finditer(text.decode("utf-8", "replace")))
-    if not found:
-        return None
-    year, month, day, clock, fraction, zone = found[-1].groups()
-    stamp = f"{year}-{month}-{day}T{clock}.{(fraction or '0')[:6]}{(zone or 'Z').strip()}"
-    return parse_time(stamp)
 
 
 def _with_alloc(dump: WordsDump) -> WordsDump:

@@ -64,6 +64,7 @@ class MemStatsDumps:
     size_classes: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
     # For dumps in words: the time before each, and the resolution in bytes of rounded fields.
     times: list[datetime | None] = field(default_factory=list)
+    times_of_day: list[str] = field(default_factory=list)  # of those without a time; else empty
     steps: dict[str, int] = field(default_factory=dict)
     # For dumps in words: RSS in bytes and its resolution, if the same lines have it.
     rss: list[tuple[int, int] | None] = field(default_factory=list)
@@ -144,6 +145,7 @@ def parse_memstats_in_words(data: bytes, *, source: str) -> tuple[MemStatsDumps,
     told = replace(
         columns,
         times=[dump.time for dump in found],
+        times_of_day=[dump.time_of_day for dump in found],
         steps=steps,
         rss=[dump.rss for dump in found],
         goroutines=[dump.goroutines for dump in found],

@@ -98,6 +98,8 @@ class MemStats(Frames):
     begins: tuple[bool, ...] = ()
     # The resolution in bytes of each rounded field.
     steps: Mapping[str, int] = field(default_factory=dict)
+    # The time of day before each dump in a log that has no more; empty if it has.
+    times_of_day: tuple[str, ...] = ()
 
     @property
     def dumps(self) -> Iterator[MemStats]:
@@ -106,12 +108,18 @@ class MemStats(Frames):
             pauses, classes = (_of_dump(row, own) for own in (self.pauses, self.size_classes))
             stats, times = self.stats.iloc[[row]].reset_index(drop=True), self.times[row : row + 1]
             begins = self.begins[row : row + 1]
-            yield MemStats(stats, pauses, classes, times, begins, self.steps)
+            of_day = self.times_of_day[row : row + 1]
+            yield MemStats(stats, pauses, classes, times, begins, self.steps, of_day)
 
     @property
     def time(self) -> datetime | None:
         """When the last dump was printed; None if unknown."""
         return self.times[-1] if self.times else None
+
+    @property
+    def time_of_day(self) -> str:
+        """The last dump's time of day, if only that is known; else empty."""
+        return self.times_of_day[-1] if self.times_of_day else ""
 
     def _repr_html_(self) -> str:
         last = self.stats.iloc[-1]
@@ -140,7 +148,8 @@ def memstats_tables(dumps: MemStatsDumps, damaged: Iterable[Damage] = ()) -> Mem
     stats = build(columns, tuple(_rounded(column, dumps.steps) for column in STATS))
     frames = stats, build(pauses, PAUSES), build(classes, SIZE_CLASSES)
     told = tuple(dumps.times), tuple(dumps.begins), dict(dumps.steps)
-    return MemStats(*frames, *told, damaged=tuple(damaged))
+    of_day = tuple(dumps.times_of_day) if all(dumps.times_of_day) else ()
+    return MemStats(*frames, *told, times_of_day=of_day, damaged=tuple(damaged))
 
 
 def _rounded(column: Column, steps: Mapping[str, int]) -> Column:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
+from gomem.inputs.processes.dates import time_of
 from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.runtime_lines.columns import TABLES, pattern_of_columns
 from gomem.inputs.runtime_lines.day_first import with_iso_dates
@@ -25,7 +26,7 @@ from gomem.inputs.runtime_lines.tables import table_in
 from gomem.sources.times import parse_time, time_of_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gomem.errors import Damage
     from gomem.inputs.runtime_lines.patterns import Pattern
@@ -44,6 +45,7 @@ UNIX = re.compile(rb"(?<!\d)(\d{10})(?:\.?(\d{1,9}))?(?!\d)")  # 1795754239123 i
 BETWEEN = re.compile(rb"[\s,;|\"]+")
 MINUTES = re.compile(rb"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d) ?(?:Z|UTC)?")
 TIME_OF_DAY = re.compile(rb"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?")
+BY_A_SCRIPT = "a script that reads /proc"  # in `patterns.toml`; its time can be one of the day
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -103,7 +105,7 @@ def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading
                 break
     if not readings:
         raise FormatError(source, "", "no line has memory figures; --pattern names a form")
-    return _in_time(readings), []
+    return in_time(readings), []
 
 
 def parse_table(data: bytes, *, source: str) -> tuple[list[LoggedReading], list[Damage]]:
@@ -119,21 +121,27 @@ def parse_table(data: bytes, *, source: str) -> tuple[list[LoggedReading], list[
     readings = [reading for reading in read if reading is not None]
     if not readings:
         raise FormatError(source, "", "no table names a time, and a size with its unit")
-    return _in_time(readings), []
+    return in_time(readings), []
 
 
 def _read(line: bytes, pattern: Pattern, number: int) -> LoggedReading | None:
     """Parse a line; None if it does not have the form, or has no number."""
     found = pattern.regex.search(line[:MAX_LINE])
-    if found is None:
-        return None
+    return None if found is None else reading_of(found.groupdict(), pattern, number)
+
+
+def reading_of(
+    found: Mapping[str, bytes | None], pattern: Pattern, number: int
+) -> LoggedReading | None:
+    """Return the values in the groups of a line; None if none is a number."""
     time = _time(found, pattern)
     of_day = _time_of_day(found, pattern) if time is None else ""
     reading = LoggedReading(pattern.name, number, time, time_of_day=of_day)
     for quantity, (group, unit) in pattern.units.items():
-        if quantity == "time" or found[group] is None:
+        cell = None if quantity == "time" else found[group]
+        if cell is None:
             continue
-        text = found[group].replace(NO_BREAK, b" ")
+        text = cell.replace(NO_BREAK, b" ")
         if quantity in COUNTS:
             if text.strip().isdigit() and len(text) < 19:
                 reading.values[quantity] = int(text)
@@ -157,7 +165,7 @@ def _add(readings: list[LoggedReading], reading: LoggedReading) -> None:
         readings.append(reading)
 
 
-def _in_time(readings: Sequence[LoggedReading]) -> list[LoggedReading]:
+def in_time(readings: Sequence[LoggedReading]) -> list[LoggedReading]:
     """Sort readings by time, if all have one."""
     times = [reading.time for reading in readings]
     if None in times:
@@ -165,7 +173,7 @@ def _in_time(readings: Sequence[LoggedReading]) -> list[LoggedReading]:
     return sorted(readings, key=lambda reading: reading.time or EPOCH)
 
 
-def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
+def _time(found: Mapping[str, bytes | None], pattern: Pattern) -> datetime | None:
     """Return when the line was logged, in UTC if it has no zone; None if unknown."""
     group = pattern.units.get("time")
     text = None if group is None else found[group[0]]
@@ -188,12 +196,13 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
         return parse_time(f"{year}-{month}-{day}T{clock}{after}{named}")
     if unix := UNIX.search(text):
         return time_of_seconds(float(f"{unix[1].decode()}.{(unix[2] or b'0').decode()}"))
-    return None
+    return time_of(text)
 
 
-def _time_of_day(found: re.Match[bytes], pattern: Pattern) -> str:
+def _time_of_day(found: Mapping[str, bytes | None], pattern: Pattern) -> str:
     """Return when a row was written, if it has only the time of day; else empty."""
-    group = pattern.units.get("time") if pattern.name in TABLES else None
+    is_table = pattern.name in TABLES or pattern.name == BY_A_SCRIPT
+    group = pattern.units.get("time") if is_table else None
     of_day = None if group is None else TIME_OF_DAY.fullmatch((found[group[0]] or b"").strip())
     if of_day is None:
         return ""

@@ -52,16 +52,23 @@ _MEMORY = re.compile(
 )
 _LABELS = re.compile(r"\{[^{}]*\}\s*$")
 _METRIC = re.compile(r"__name__=\"(\w+)\"")
-_PREFIX = re.compile(r"(?:go_memstats_|process_|go_(?=goroutines\b)|container[ _]|pod[ _])")
+_PREFIX = re.compile(
+    r"(?:(?:go_)?mem_?stats?_|(?:runtime|memory|mem|proc|process)_|go_(?=goroutines\b)"
+    r"|container[ _]|pod[ _])"
+)
 _NUMBER = re.compile(rb"\d{1,15}(?:\.\d{1,9})?")
 
 
 def quantity_of(name: str) -> tuple[str, int | None]:
     """Return the quantity of a column, empty if another, and the unit in its name, if any."""
-    named = _NAME.fullmatch(_PREFIX.sub("", bare_name(name), count=1))
+    bare = bare_name(name).replace(".", "_").replace("-", "_")
+    short = _PREFIX.sub("", bare, count=1)
+    named = _NAME.fullmatch(short)
     if named is None:
         return "", None
     quantity = _QUANTITIES.get(named[1].replace("_", "").replace(" ", ""), "")
+    if quantity == "time" and short != bare:
+        return "", None  # `process_time`, of the CPU
     return quantity, None if named[2] is None else _UNITS[named[2]]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from gomem.errors import FormatError
 from gomem.inputs.memstats.goroutine_counts import goroutine_counts, has_goroutine_counts
 from gomem.inputs.memstats.in_words import has_more_in_words
+from gomem.inputs.memstats.logged_at import clock_at_start, time_beside
 from gomem.inputs.memstats.parse import parse_memstats_in_words
 from gomem.inputs.memstats.table import STATS, memstats_tables
 from gomem.inputs.runtime_lines.parse import (
@@ -21,9 +22,15 @@ from gomem.inputs.runtime_lines.parse import (
     parse_table,
 )
 from gomem.inputs.runtime_lines.patterns import COUNTS, SIZES
+from gomem.inputs.runtime_lines.structured import (
+    OWN_WORDS,
+    looks_like_structured,
+    parse_structured,
+    unread_sizes,
+)
 from gomem.inputs.runtime_lines.tables import looks_like_table
 from gomem.inputs.schema import Column, Frames, build, build_rows
-from gomem.inputs.unwrap import read_plain
+from gomem.inputs.unwrap import any_plain, read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.text import Words
 
@@ -54,7 +61,6 @@ _MEANS = {
     "gcs": "GCs so far.",
     "objects": "Objects on the heap.",
 }
-OWN_WORDS = "the program"  # has no form of its own
 _FIELDS = {
     "go_alloc": "HeapAlloc", "go_released": "HeapReleased", "go_sys": "Sys",
     "go_stacks": "StackInuse", "gcs": "NumGC", "objects": "HeapObjects",
@@ -91,6 +97,7 @@ class RuntimeLines(Frames):
     # Of one of the readings kept of a long file: its number there, from 1, and how many there are.
     row: int | None = None
     all_rows: int | None = None
+    unread: tuple[str, ...] = ()  # keys that look like sizes, of logs with nothing else but counts
 
     @cached_property
     def time(self) -> datetime | None:
@@ -121,6 +128,7 @@ class RuntimeLines(Frames):
                 self.stats.iloc[row : row + 1].reset_index(drop=True),
                 self.begins[row : row + 1],
                 self.times_of_day[row : row + 1],
+                unread=self.unread,
                 row=places[row] if is_long else None,
                 all_rows=len(self.readings) if is_long else None,
             )
@@ -189,10 +197,13 @@ def read_runtime_lines(source: Source) -> RuntimeLines:
     except FormatError as error:
         if has_more_in_words(source.data):
             return _in_words(source)
-        if has_goroutine_counts(source.data):
-            return _counts(source)
+        form = (looks_like_structured, parse_structured)
+        if not any_plain(looks_like_structured, source.data):
+            if has_goroutine_counts(source.data):
+                return _counts(source)
+            form = (looks_like_table, parse_table)
         try:
-            readings, damaged, text = read_plain(source, looks_like_table, parse_table)
+            readings, damaged, text = read_plain(source, *form)
         except FormatError:
             raise error from None
     frame = build_rows(map(_row, readings), READINGS)
@@ -236,18 +247,29 @@ def _in_words(source: Source) -> RuntimeLines:
     stats = memstats_tables(dumps).stats
     damaged = [*source.damage, *damaged]
     frame = build_rows(map(_row, readings), READINGS)
-    of_day = _by_syslog(source, frame)
+    of_day = tuple(dumps.times_of_day) if all(dumps.times_of_day) else _by_syslog(source, frame)
     return RuntimeLines(frame, stats, tuple(dumps.begins), of_day, damaged=tuple(damaged))
 
 
 def _counts(source: Source) -> RuntimeLines:
     """Read lines with only the number of goroutines."""
-    readings = [
-        LoggedReading(OWN_WORDS, line, values={"goroutines": count})
-        for line, count in goroutine_counts(source.data)
-    ]
+    lines = source.data.split(b"\n")
+    readings = []
+    for number, count in goroutine_counts(source.data):
+        line = lines[number - 1]
+        time, _ = time_beside(line, 0, len(line), len(line))
+        clock = "" if time else clock_at_start(line)
+        values = {"goroutines": count}
+        readings.append(LoggedReading(OWN_WORDS, number, time, values, time_of_day=clock))
     frame = build_rows(map(_row, readings), READINGS)
-    return RuntimeLines(frame, _stats(readings), damaged=source.damage)
+    of_day = tuple(reading.time_of_day for reading in readings)
+    return RuntimeLines(
+        frame,
+        _stats(readings),
+        times_of_day=of_day if all(of_day) else (),
+        damaged=source.damage,
+        unread=tuple(unread_sizes(source.data)),
+    )
 
 
 def _stats(readings: Sequence[LoggedReading]) -> pd.DataFrame:

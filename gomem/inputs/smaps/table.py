@@ -11,6 +11,7 @@ import pandas as pd
 
 from gomem.errors import FormatError
 from gomem.inputs.schema import Column, Frames, build
+from gomem.inputs.smaps.excerpt import HEAD, is_rollup_excerpt
 from gomem.inputs.smaps.parse import SIZES, kind_of_mappings, parse_smaps
 from gomem.inputs.smaps.pmap import looks_like_pmap, parse_pmap
 from gomem.inputs.unwrap import read_plain
@@ -81,10 +82,12 @@ class Smaps(Frames):
 
 
 def _is_of_mappings(data: bytes) -> bool:
-    return bool(kind_of_mappings(data)) or looks_like_pmap(data)
+    return bool(kind_of_mappings(data)) or looks_like_pmap(data) or is_rollup_excerpt(data)
 
 
 def _parse(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
+    if is_rollup_excerpt(data):  # its first line is where the head would be
+        return parse_smaps(HEAD + data, source=source)
     return (parse_pmap if looks_like_pmap(data) else parse_smaps)(data, source=source)
 
 

@@ -519,3 +519,36 @@ def test_a_time_with_its_unit_is_no_number_of_nanoseconds():
     for unit in ("ms", "µs", " ms", " s"):
         dumps, _ = parse_in_words(f"{text}PauseTotalNs: 106{unit}\n".encode(), source="a")
         assert "PauseTotalNs" not in dumps[0].values
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"),
+    [("_bytes", 1), ("Bytes", 1), ("_kb", 1 << 10), ("KiB", 1 << 10), ("_mib", MIB), ("MB", MIB)],
+)
+def test_a_key_with_its_unit_is_the_same_field_of_a_structured_log(unit, factor):
+    names = ("HeapAlloc", "HeapInuse", "HeapReleased", "Sys", "rss")
+    row = {f"{name}{unit}": size * MIB // factor for size, name in enumerate(names, start=4)}
+    log = b"".join(json.dumps({**row, "time": f"2026-11-20T09:0{n}:00Z"}).encode() + b"\n"
+                   for n in range(3))  # fmt: skip
+
+    dumps = dumps_of(log)
+
+    assert "runtime_lines" == kind_of(log).name
+    assert [4 * MIB, 5 * MIB, 6 * MIB, 7 * MIB] == [dumps[0].values[name] for name in names[:4]]
+    assert [8 * MIB] * 3 == [dump.rss[0] for dump in dumps]
+
+
+@pytest.mark.parametrize(
+    "stamp", ['"time":"2026-11-20T09:0{}:00Z"', '"ts":1795755{}00.5', '"ts":1795755{}00500']
+)
+@pytest.mark.parametrize("is_last", [True, False])
+def test_the_time_of_a_row_is_that_of_its_own_key(stamp, is_last):
+    sizes = '"heap_alloc":5242880,"heap_sys":12582912,"num_gc":3'
+    keys = [f"{sizes},{stamp}" if is_last else f"{stamp},{sizes}"]
+    log = "".join("{" + keys[0].replace("{}", str(n)) + "}\n" for n in range(1, 4)).encode()
+
+    times = [dump.time for dump in dumps_of(log)]
+
+    first = times[0].isoformat()
+    assert first.startswith("2026-11-20T09:01:00" if "Z" in stamp else "2026-11-27T04:51:40.5")
+    assert times == sorted(set(times))

@@ -104,11 +104,11 @@ def test_a_log_with_gc_lines_is_a_gc_log():
     assert kind_of(log + (LINES / "otelcol.log").read_bytes()) is BY_NAME["gctrace"]
 
 
-OWN = b"""2026-11-24 10:00:00 mem rss=100MiB heap=20 gor=5
-2026-11-24 10:00:10 mem rss=160MiB heap=60 gor=9
+OWN = b"""2026-11-24 10:00:00 mem used=100MiB heap=20 gor=5
+2026-11-24 10:00:10 mem used=160MiB heap=60 gor=9
 """
 PATTERN = (
-    r"(?P<time>\S+ \S+) mem rss=(?P<rss>\S+) heap=(?P<go_alloc_mib>\d+) gor=(?P<goroutines>\d+)"
+    r"(?P<time>\S+ \S+) mem used=(?P<rss>\S+) heap=(?P<go_alloc_mib>\d+) gor=(?P<goroutines>\d+)"
 )
 
 
@@ -192,3 +192,21 @@ def test_the_lines_of_godoc_around_a_collection(word):
     assert [2385978984, 614368968] == frame["go_alloc_bytes"].tolist()
     assert [6429047608] * 2 == frame["go_sys_bytes"].tolist()
     assert [26, 27] == [time.second for time in frame["logged_at"]]
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    ["09:00:{}", "2026-11-20 09:00:{}", "[2026-11-20T09:00:{}Z]", "17957556{}",
+     "Fri Nov 20 09:00:{} UTC 2026"],
+)  # fmt: skip
+@pytest.mark.parametrize("field", ["VmRSS:\t   {} kB", "VmRSS:   {} kB", "Rss:       {} kB"])
+def test_rss_behind_a_time_is_a_series(stamp, field, tmp_path):
+    sizes = {10: 37548, 20: 49708, 40: 73428}
+    rows = (f"{stamp.format(at)} {field.format(kib)}\n" for at, kib in sizes.items())
+    (tmp_path / "rss.txt").write_text("".join(rows))
+
+    rise = gomem.diagnose(gomem.load(tmp_path / "rss.txt")).facts.rss_level.rise
+
+    assert (3, 37548 << 10, 73428 << 10, 30.0) == (
+        rise.readings, rise.first, rise.last, rise.seconds
+    )  # fmt: skip

@@ -130,6 +130,22 @@ def test_rows_of_ps_behind_a_time_need_no_names(stamp):
 
 
 @pytest.mark.parametrize(
+    "stamp", ["2026-11-27T07:44:{n}+00:00", "Fri Nov 27 07:44:{n} UTC 2026", "07:44:{n}"]
+)
+def test_rows_of_ps_below_a_time_are_its_readings(stamp, tmp_path):
+    """
+    etime can stand before the command, and ps prints its header alone once the process has ended.
+    """
+    rows = [f"{stamp.format(n=n)}\n7756 {n * 400} 1529132   01:{n} bin/api\n" for n in (43, 45, 47)]
+    end = stamp.format(n=49) + "\n  PID   RSS    VSZ     ELAPSED COMMAND\n"
+    (tmp_path / "ps.txt").write_text("".join(rows) + end)
+
+    rise = gomem.diagnose(gomem.load(tmp_path)).facts.rss_level.rise
+
+    assert (43 * 400 * KIB, 47 * 400 * KIB, 4.0) == (rise.first, rise.last, rise.seconds)
+
+
+@pytest.mark.parametrize(
     "row",
     [
         "07:44:{n} 7756 1{n}03 1529132 /usr/bin/api",  # no whole pages
