@@ -10,6 +10,7 @@ from gomem.causes.collecting import collector_is_busy
 from gomem.diagnosis.movement import goal_reached_words, grew
 from gomem.diagnosis.observations import level_since
 from gomem.diagnosis.other_levels import other_levels_stay
+from gomem.diagnosis.without_gc import risen_without_gc
 from gomem.facts.heap_need import heap_needs_of
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
@@ -25,6 +26,8 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
     """Return whether a problem would show: in a log that is long enough, or in RSS over time."""
     limits = diagnosis.thresholds
     if series_not_read(diagnosis.capture) or collector_is_busy(diagnosis.facts, limits):
+        return False
+    if risen_without_gc(diagnosis):
         return False
     log, least = diagnosis.collector, limits.healthy_log_seconds
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
@@ -80,7 +83,7 @@ def shows_no_growth(diagnosis: Diagnosis) -> bool:
     Without a total, a program's log or a container's readings can show it.
     """
     account = diagnosis.facts.account
-    if grew(diagnosis) or series_not_read(diagnosis.capture):
+    if grew(diagnosis) or series_not_read(diagnosis.capture) or risen_without_gc(diagnosis):
         return False
     if account is None or len(account.snapshots) < MIN_READINGS:
         return other_levels_stay(diagnosis)
