@@ -71,9 +71,9 @@ def suspicion_of(case: Case) -> Suspicion | None:
     dump = only_dump(case)
     if dump is None or dump.frame is None or threads_occupied(case):
         return None
-    looks = (_blocked, _waiting, _in_steps, _connections, _many)
+    looks = [_blocked, _waiting, _in_steps, _connections, _many]
     if waits_end(dump, case.facts.goroutines.waiting, case.facts.capture):
-        looks = (_blocked, _in_steps, _connections)
+        looks = [_blocked, _in_steps, _connections]
     seen = (look(dump, dump.frame, case) for look in looks)
     enough = case.thresholds.most_share * dump.goroutines
     return next((known for known in seen if known is not None and known.there > enough), None)

@@ -122,8 +122,8 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     )
     whose = connection_words(where) or one_type_words(diagnosis.facts.goroutine_groups, largest)
     beside = (whose, leak_test_words(_dumps(diagnosis)), _started_words(diagnosis, last))
-    beside += (waits_end_words(diagnosis, last), level_count_words(diagnosis))
-    said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
+    alive = (waits_end_words(diagnosis, last), level_count_words(diagnosis))
+    said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside, *alive)))
     return said, False, _step_of(diagnosis)
 
 
