@@ -16,6 +16,7 @@ from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
 
 if TYPE_CHECKING:
+    from gomem.analysis.memory.account import Account
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
 
@@ -87,7 +88,14 @@ def shows_no_growth(diagnosis: Diagnosis) -> bool:
         return False
     if account is None or len(account.snapshots) < MIN_READINGS:
         return other_levels_stay(diagnosis)
+    if account.is_timed and _seconds_of(account) < diagnosis.thresholds.healthy_log_seconds:
+        return False
     return not is_at_its_highest(diagnosis)
+
+
+def _seconds_of(account: Account) -> float:
+    """The time that an account with times covers."""
+    return (account.last.seconds or 0.0) - (account.first.seconds or 0.0)
 
 
 def series_not_read(capture: Capture) -> list[str]:
