@@ -285,7 +285,7 @@ def _what(seen: Sighting, case: Case) -> Text:
     at = text(" at {}", MomentName(seen.peak_moment)) if is_placed else Text()
     if excursion.times > 1:
         bursts = Count(excursion.times, "burst")
-        end = "; the last burst has not ended" if excursion.goes_on else " and fell back"
+        end = "; the readings end in the last burst" if excursion.goes_on else " and fell back"
         return text("{}: {} rose to as much as {}{}{}", bursts, name, high, at, end)
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 

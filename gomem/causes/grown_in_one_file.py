@@ -20,9 +20,10 @@ from gomem.inputs.pprof.about import is_delta
 from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
-    from gomem.analysis.series.level import Level
+    from gomem.analysis.series.level import Level, Rise
     from gomem.causes.case import Case
     from gomem.causes.cause import Cause
+    from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 
 KEEPS = "Leak or cache still filling"
@@ -93,7 +94,10 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     sites = (holding_sites(case) or printed_sites(case)) if facts.profiles.paths else ()
     if rise is None or not sites or sites[0].share < thresholds.most_share:
         return []
-    is_steady = rise.goes_on and rise.readings >= thresholds.growth_readings
+    is_slowing = not rise.goes_on
+    is_steady = rise.readings >= thresholds.growth_readings and (
+        not is_slowing or _still_rises(rise, thresholds)
+    )
     if not is_steady or not matters(rise, thresholds) or rise.ratio < thresholds.growth_few_ratio:
         return []
     with_rss = [moment for moment in facts.moments if total_of(moment) is not None]
@@ -105,13 +109,15 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     is_timed = all(moment.time is not None for moment in facts.moments)
     paths, has_ended = list(facts.profiles.paths.values()), bool(ended_well(facts.capture))
     reached = Bytes(round(rise.reached))
-    if is_timed:
+    if is_slowing:
+        grows = text("from {} to {}, slowing", Bytes(round(rise.first)), reached)
+    elif is_timed:
         grows = text("by {}, to {}", Rate(rise.rate, rise.low, rise.high), reached)
     else:
         grows = text("from {} to {}", Bytes(round(rise.first)), reached)
     return [
         cause.finding(
-            Severity.INFO if has_ended else Severity.WARNING,
+            Severity.INFO if has_ended or is_slowing else Severity.WARNING,
             text(
                 "{}: {} grows {}; {} of {} is from {}",
                 WORK if has_ended else KEEPS,
@@ -133,6 +139,14 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
             sites=sites,
         )
     ]
+
+
+def _still_rises(rise: Rise, thresholds: Thresholds) -> bool:
+    """Return whether a rise that slows was not over: its last third had a part of it worth naming.
+
+    A cache that fills looks like this, and so does a leak under a load that falls.
+    """
+    return rise.shape == "ramp" and rise.late_share >= thresholds.named_share
 
 
 def working_set_level(case: Case) -> Level:

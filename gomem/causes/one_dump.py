@@ -13,6 +13,9 @@ Blocked most goroutines are stuck in a send or a lock, where a healthy goroutine
 Goroutines in a system call or in C occupy a thread each. If those are many at the same place, the
 finding is thread-growth's.
 
+Where waits end, by the ages and the numbers of the goroutines (`inputs.goroutines.woken`), a number
+or a long wait tells nothing: idle workers look the same.
+
 A server's connections wait in Go's own `net/http.(*conn).serve`; they are no leak, whatever their
 number.
 """
@@ -34,6 +37,8 @@ from gomem.text import Count, Function, text
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.analysis.series.goroutine_growth import Waiting
+    from gomem.capture.capture import Capture
     from gomem.causes.case import Case
     from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
@@ -66,10 +71,21 @@ def suspicion_of(case: Case) -> Suspicion | None:
     dump = only_dump(case)
     if dump is None or dump.frame is None or threads_occupied(case):
         return None
-    looks = (_blocked, _waiting, _in_steps, _connections, _many)
+    looks = [_blocked, _waiting, _in_steps, _connections, _many]
+    if waits_end(dump, case.facts.goroutines.waiting, case.facts.capture):
+        looks = [_blocked, _in_steps, _connections]
     seen = (look(dump, dump.frame, case) for look in looks)
     enough = case.thresholds.most_share * dump.goroutines
     return next((known for known in seen if known is not None and known.there > enough), None)
+
+
+def waits_end(dump: GoroutineCount, waiting: Waiting | None, capture: Capture) -> int:
+    """Return how many began to wait within a minute where most wait, if waits end there; else 0."""
+    moment = capture.by_moment.get(dump.moment)
+    if moment is None or waiting is None:
+        return 0
+    files = (file.parsed for file in moment.artefacts if file.kind.name == "goroutines")
+    return max((file.woken.get(waiting.function, 0) for file in files), default=0)
 
 
 def only_dump(case: Case) -> GoroutineCount | None:

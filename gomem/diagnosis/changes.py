@@ -32,6 +32,7 @@ NAMED_SHARE = 0.1  # of the total change: smaller parts are not named
 SHIFTED_SHARE = 0.2  # of the total: a shift between parts of an unchanged total
 MIN_MAIN_SHARE = 0.5
 UNKNOWN = Text("RSS is missing on one side, so the change of RSS is unknown.")
+OF_TWO = Text("These are two processes, so the change of RSS is of neither.")
 UNDIVIDED = Text("; these files do not break down the change")
 IN_BASELINE = Text("in the baseline")
 QUANTITY_NAMES = {
@@ -102,14 +103,21 @@ class Change(Answer):
     def sentence(self) -> Text:
         """How the total changed, and which parts explain the change."""
         if self.ends is None or self.accounts[1] is None:
-            return UNKNOWN
+            return self._unknown
         where = IN_BASELINE if self.of_baseline else text("at {}", MomentName(self.before))
         return self._said(where)
 
     @property
     def between(self) -> Text:
         """The sentence without the names of the snapshots, for use beside the names."""
-        return self._said("") if self.ends is not None else UNKNOWN
+        return self._said("") if self.ends is not None else self._unknown
+
+    @property
+    def _unknown(self) -> Text:
+        """Why the change of RSS is unknown: it is missing, or the account is of one process."""
+        sizes, accounts = (self.earlier.rss_bytes, self.later.rss_bytes), self.accounts
+        is_of_two = None not in sizes and accounts[0] is accounts[1] is not None
+        return OF_TWO if is_of_two else UNKNOWN
 
     def _said(self, where: str) -> Text:
         assert self.ends is not None

@@ -191,10 +191,15 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
     """The upper bound of Go's share of RSS, from few fields; empty if it is all of RSS."""
     rows = capture.memstats[capture.memstats["moment"] == facts.name]
-    found = None if rows.empty or facts.memstats is not None else _most_of_go(rows.iloc[-1])
-    if found is None or found[0] >= (facts.rss_bytes or 0):
+    if rows.empty or facts.memstats is not None:
         return Text()
-    return text("at most {} of it is Go's heap and runtime ({})", Bytes(found[0]), found[1])
+    last, rss = rows.iloc[-1], facts.rss_bytes or 0
+    found, of_go = _most_of_go(last), "Go's heap and runtime"
+    if found is None and pd.notna(last["HeapInuse"]):
+        found, of_go = (int(last["HeapInuse"]), "HeapInuse"), "Go's heap in use"
+    if found is None or found[0] >= rss:
+        return Text()
+    return text("at most {} of it is {} ({})", Bytes(found[0]), of_go, found[1])
 
 
 def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

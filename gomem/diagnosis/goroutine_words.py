@@ -16,6 +16,7 @@ from gomem.causes.commands import (
     WHERE_THEY_WAIT,
 )
 from gomem.diagnosis.connections import connection_words, step_of_connections
+from gomem.diagnosis.goroutine_level import level_count_words, waits_end_words
 from gomem.diagnosis.leak_tests import leak_test_words, step_of_test
 from gomem.diagnosis.one_type import one_type_words
 from gomem.facts.goroutines import GOROUTINE, LEAKS
@@ -121,7 +122,8 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     )
     whose = connection_words(where) or one_type_words(diagnosis.facts.goroutine_groups, largest)
     beside = (whose, leak_test_words(_dumps(diagnosis)), _started_words(diagnosis, last))
-    said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
+    alive = (waits_end_words(diagnosis, last), level_count_words(diagnosis))
+    said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside, *alive)))
     return said, False, _step_of(diagnosis)
 
 

@@ -10,11 +10,13 @@ from gomem.causes.collecting import collector_is_busy
 from gomem.diagnosis.movement import goal_reached_words, grew
 from gomem.diagnosis.observations import level_since
 from gomem.diagnosis.other_levels import other_levels_stay
+from gomem.diagnosis.without_gc import risen_without_gc
 from gomem.facts.heap_need import heap_needs_of
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
 
 if TYPE_CHECKING:
+    from gomem.analysis.memory.account import Account
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
 
@@ -25,6 +27,8 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
     """Return whether a problem would show: in a log that is long enough, or in RSS over time."""
     limits = diagnosis.thresholds
     if series_not_read(diagnosis.capture) or collector_is_busy(diagnosis.facts, limits):
+        return False
+    if risen_without_gc(diagnosis):
         return False
     log, least = diagnosis.collector, limits.healthy_log_seconds
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
@@ -80,11 +84,18 @@ def shows_no_growth(diagnosis: Diagnosis) -> bool:
     Without a total, a program's log or a container's readings can show it.
     """
     account = diagnosis.facts.account
-    if grew(diagnosis) or series_not_read(diagnosis.capture):
+    if grew(diagnosis) or series_not_read(diagnosis.capture) or risen_without_gc(diagnosis):
         return False
     if account is None or len(account.snapshots) < MIN_READINGS:
         return other_levels_stay(diagnosis)
+    if account.is_timed and _seconds_of(account) < diagnosis.thresholds.healthy_log_seconds:
+        return False
     return not is_at_its_highest(diagnosis)
+
+
+def _seconds_of(account: Account) -> float:
+    """The time that an account with times covers."""
+    return (account.last.seconds or 0.0) - (account.first.seconds or 0.0)
 
 
 def series_not_read(capture: Capture) -> list[str]:

@@ -20,6 +20,7 @@ from gomem.analysis.memory.cgroup import (
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.causes.no_go import no_go_words
+from gomem.diagnosis.working_set_trend import trend_words
 from gomem.facts.moment import seconds_of
 from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
@@ -185,9 +186,10 @@ def _before(diagnosis: Diagnosis, listed: Listed) -> tuple[Text, bool]:
         return Text(), False
     highest = max(sizes)
     peak = text(", highest {}", Bytes(highest)) if highest > max(sizes[0], sizes[-1]) else Text()
-    words = ", {} in the first of {}{}"
-    said = text(words, Bytes(sizes[0]), Count(len(sizes), "reading"), peak)
-    return said, diagnosis.thresholds.has_grown(sizes[0], sizes[-1])
+    trend, has_stopped = trend_words(diagnosis, sizes)
+    words = ", {} in the first of {}{}{}"
+    said = text(words, Bytes(sizes[0]), Count(len(sizes), "reading"), peak, trend)
+    return said, diagnosis.thresholds.has_grown(sizes[0], sizes[-1]) and not has_stopped
 
 
 def by_uncounted_container(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -9,6 +9,7 @@ from gomem.causes.commands import CAPTURE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.causes.no_go import no_go_words
 from gomem.diagnosis.few_fields import one_reading
+from gomem.diagnosis.without_gc import AFTER_A_GC, risen_without_gc
 from gomem.inputs.processes.languages import is_not_go
 from gomem.text import text
 
@@ -47,9 +48,10 @@ def next_step_of(
     if severity is None and one_reading(diagnosis):
         return SEE_WHETHER_IT_GROWS
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
-    lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)
-    if lacking is not None and not is_divided:
-        return lacking.next_step
+    missing = (finding.next_step for finding in diagnosis.findings if finding.code == MISSING)
+    steps = [AFTER_A_GC] * bool(risen_without_gc(diagnosis)) + [*missing] * (not is_divided)
+    if steps:
+        return steps[0]
     unsound = (finding for finding in diagnosis.findings if finding.severity >= Severity.WARNING)
     otherwise = NOTHING_TO_DO if severity is None else TAKE_ANOTHER
     return next((finding.next_step for finding in unsound), otherwise)

@@ -16,6 +16,7 @@ from gomem.analysis.memory.readings import ALL
 from gomem.causes.goroutines import where_words
 from gomem.causes.sites import changed_sites, share_words
 from gomem.diagnosis.changes import change_words, is_stable
+from gomem.diagnosis.goroutine_level import peak_and_level
 from gomem.diagnosis.part_words import level_words, part_name
 from gomem.text import Bytes, Count, MomentName, Rate, Seconds, Text, text
 from gomem.units import MIB
@@ -253,11 +254,12 @@ def _of_goroutines(case: Case) -> list[Observation]:
         a_second = text(" ({} a second)", Count(round(change / seconds))) if change > 0 else ""
         within = text(" in {}{}", Seconds(seconds), a_second)
     sentence = text(
-        "Goroutines {} from {} to {}{}{}",
+        "Goroutines {} from {} to {}{}{}{}",
         "rose" if change > 0 else "fell",
         Count(before),
         Count(after),
         within,
+        peak_and_level(counts),
         where_words(growth.waiting, case.thresholds) if change > 0 else "",
     )
     return [Observation(sentence.sentence(), "goroutines", change, change, "", counts[-1].moment)]

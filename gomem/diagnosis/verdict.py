@@ -55,6 +55,7 @@ from gomem.diagnosis.other_runs import (
 )
 from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.part_words import file_words, native_words, runtime_words
+from gomem.diagnosis.without_gc import risen_without_gc
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
@@ -157,6 +158,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     released = released_words(diagnosis.capture, facts)
     further = (
         goal_reached_words(diagnosis),
+        risen_without_gc(diagnosis),
         unread_series_words(diagnosis.capture),
         kept_words(diagnosis.capture),
         series_words(diagnosis.capture),

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
 
 COLLECT = r"^runtime\.GC$|^runtime/debug\.[Ff]reeOSMemory$"
-CALL_C = r"^runtime\.cgocall$|\._Cfunc_"
+# Every call into C passes it. An allocation in a wrapper such as _Cfunc_GoBytes is Go's own: the
+# wrapper copies into Go memory.
+CALL_C = r"^runtime\.cgocall$"
 # syscall.Mmap, unix.Mmap, Mmap in libraries built on them, and mmap-go; not runtime.mmap, which the
 # runtime uses itself.
 MAP = r"^(syscall|[^.]*/[^.]*(\.[^.]+)*)\.(\(\*mmapper\)\.)?[Mm]map(Ptr)?$|/mmap(-go)?\."

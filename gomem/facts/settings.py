@@ -292,7 +292,7 @@ def _by_goals(bounds: GogcBounds, moments: Sequence[MomentFacts]) -> Setting:
     if bounds.has(DEFAULT_GOGC):
         return Setting(GOGC, DEFAULT_GOGC, ASSUMED, "", bounds.low, bounds.high)
     source = next(
-        moment.path("memstats") for moment in reversed(moments) if moment.memstats is not None
+        moment.path("memstats") for moment in reversed(moments) if moment.any_memstats is not None
     )
     return Setting(GOGC, bounds.likeliest, GOALS, source, bounds.low, bounds.high)
 

@@ -76,7 +76,7 @@ def test_the_recording_has_one_and_it_names_the_site():
     assert site.low >= 3 * (48 << 20)
     # The profile of scrape-19 is shown until the end: no collection has found its burst over.
     assert ("settled", True) == (finding.moment, finding.now)
-    assert "; the last burst has not ended; " in str(finding.title)
+    assert "; the readings end in the last burst; " in str(finding.title)
 
 
 # ---- a level

@@ -82,7 +82,6 @@ def test_stacks_name_who_recurses(depth, named):
         ("sheetd-e", "forced-gc", "main.main.func4"),
         ("crawl-a", "stack-growth", "main.(*visitor).visit"),
         ("quizd-c", "stack-growth", "example.org/quizd/room.(*Question).Solve"),
-        ("patentd-b", "native-memory", "example.org/patentd/patents.(*Office).Read.func1"),
     ],
 )
 def test_recorded_processes_name_them(name, code, function):
@@ -96,6 +95,19 @@ def test_recorded_processes_name_them(name, code, function):
     assert function == finding.sites[0].own_function
     assert finding.sites[0].line is not None
     assert math.isnan(finding.sites[0].high) == (code == "forced-gc")
+
+
+def test_who_copies_into_go_memory_is_no_caller_of_c():
+    """The heap profiles of patentd-b have C.GoBytes, and no call into C."""
+    (finding,) = (
+        found
+        for found in gomem.diagnose(LABORATORY / "patentd-b.tar.gz").findings
+        if found.code == "native-memory"
+    )
+
+    assert () == finding.sites
+    assert "calls into C" not in finding.title
+    assert "--peek" not in finding.next_step
 
 
 @pytest.mark.parametrize(

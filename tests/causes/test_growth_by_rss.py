@@ -84,3 +84,20 @@ def test_what_a_program_held_as_it_ended_with_success_is_its_work(
 
     assert severity == finding.severity
     assert ("run.log" if severity is Severity.INFO else "") == ended_well(diagnosis.capture)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_noted"),
+    [
+        pytest.param([76, 122, 174, 218, 272, 285, 344, 362, 367, 379, 404], True, id="to the end"),
+        pytest.param([76, 200, 330, 390, 400, 402, 404, 404, 404, 404, 404], False, id="level"),
+    ],
+)
+def test_a_rise_that_slows_but_goes_on_is_a_note(sizes, is_noted, profiles, tmp_path):
+    """One profile names who has most in use; a cache that fills looks the same."""
+    found = growth_in(diagnosed(tmp_path, profiles[-1:], sizes, apart=10))
+
+    assert is_noted is bool(found)
+    for finding in found:
+        assert (Severity.INFO, "possible") == (finding.severity, finding.confidence)
+        assert "RSS grows from 76 MiB to 404 MiB, slowing; nearly all of inuse" in finding.title

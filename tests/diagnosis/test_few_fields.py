@@ -228,3 +228,12 @@ def test_what_of_the_idle_heap_was_returned_is_of_the_last_dump_that_has_it(tmp_
     assert "40 MiB of the heap is idle at " in said
     assert "10 MiB of that is not returned to the OS" in said
     assert "no field" not in said
+
+
+def test_heap_in_use_beside_rss_bounds_gos_part_of_it(tmp_path):
+    page = "process_resident_memory_bytes 1.2582912e+08\ngo_memstats_heap_inuse_bytes {}\n"
+
+    said = diagnosed(tmp_path, page.format(94 * MIB)).verdict.sentence
+
+    assert "at most 94 MiB of it is Go's heap in use (HeapInuse)" in said
+    assert "no file breaks it down" not in said

@@ -226,7 +226,7 @@ def reconcile_rss(
     is_of_two_states = bool(collections_between) or not fits(classified, memstats)
     notes = [*notes, *skew_notes(skew_seconds, collections_between)]
     checks = checks_of(rss_bytes, status, rollup_rss_bytes, scraped or {})
-    notes += disagreements(checks)
+    notes += disagreements(checks, "the sum of smaps" if classified is not None else rss_source)
     doubtful = _DOUBTFUL_PARTS if is_of_two_states and memstats is not None else frozenset()
     inferred = None if classified is None else _inferred_kinds(classified.mappings)
     has_both = memstats is not None

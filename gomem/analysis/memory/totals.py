@@ -223,15 +223,15 @@ def checks_of(
     return build_rows(rows, LEDGER_CHECKS)
 
 
-def disagreements(checks: pd.DataFrame) -> list[str]:
-    """Return notes on totals that differ by more than the kernel's per-CPU counting explains."""
+def disagreements(checks: pd.DataFrame, rss_source: str = "the sum of smaps") -> list[str]:
+    """Return notes on totals that differ from RSS by more than per-CPU counting explains."""
     return [
         text(
-            "{} is {} {} the sum of smaps: the files were read at different times, or one is "
-            "truncated",
+            "{} is {} {} {}: the files were read at different times, or one is truncated",
             row.total,
             Bytes(abs(row.difference_bytes)),
             "above" if row.difference_bytes > 0 else "below",
+            rss_source,
         )
         for row in checks.itertuples()
         if abs(row.difference_bytes) > max(ROUNDING, 0.01 * row.bytes)

@@ -1,0 +1,50 @@
+"""No GC between the first and the last MemStats: what rose is unknown, and nothing is healthy."""
+
+import json
+
+import pytest
+
+import gomem
+from gomem.units import MIB
+from gomem.views.report.verdict import verdict
+from tests.builders import FIXTURES
+
+HEAP = FIXTURES / "emptied/emptied-go1.24.2/2-night/heap.pb.gz"
+ROLLUP = "Rss: {rss} kB\nPss: {rss} kB\nAnonymous: {rss} kB\n"
+
+
+def snapshot(folder, in_use, gcs):
+    stats = {
+        "Alloc": in_use, "HeapAlloc": in_use, "HeapInuse": in_use, "HeapIdle": 560 * MIB - in_use,
+        "HeapReleased": 0, "HeapSys": 560 * MIB, "Sys": 570 * MIB, "NumGC": gcs,
+        "NextGC": 900 * MIB, "LastGC": 1795789898912320815, "StackInuse": 0, "StackSys": 0,
+        "MSpanInuse": 0, "MSpanSys": 0, "MCacheInuse": 0, "MCacheSys": 0, "BuckHashSys": 0,
+        "GCSys": 8 * MIB, "OtherSys": 2 * MIB, "TotalAlloc": 700 * MIB, "Mallocs": 9, "Frees": 1,
+        "PauseTotalNs": 9000, "NumForcedGC": 0, "HeapObjects": 8, "Lookups": 0,
+    }  # fmt: skip
+    folder.mkdir()
+    (folder / "vars.json").write_text(json.dumps({"memstats": stats}))
+    head = "00400000-7fff0000 ---p 00000000 00:00 0 [rollup]\n"
+    (folder / "smaps_rollup").write_text(head + ROLLUP.format(rss=570 * 1024))
+    (folder / "heap.pb.gz").write_bytes(HEAP.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "gcs", "is_said"),
+    [
+        pytest.param((440, 550), (8, 8), True, id="it rose without a GC"),
+        pytest.param((440, 550), (8, 9), False, id="a GC ran"),
+        pytest.param((540, 545), (8, 8), False, id="it did not rise"),
+    ],
+)
+def test_a_rise_that_no_gc_has_looked_at_is_not_healthy(tmp_path, sizes, gcs, is_said):
+    for name, size, count in zip("12", sizes, gcs, strict=True):
+        snapshot(tmp_path / name, size * MIB, count)
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    said = " ".join(diagnosis.verdict.whose)
+    assert is_said == ("No GC ran from snapshot 1 to snapshot 2 (NumGC 8 at both)" in said)
+    assert is_said == ("HeapInuse rose from 440 MiB to 550 MiB" in said)
+    assert is_said == ("heap?gc=1" in diagnosis.verdict.next_step)
+    assert is_said == ("healthy" not in verdict(diagnosis).label)
