@@ -307,7 +307,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     largest = sorted(sizes, key=lambda group: -sizes[group])
     is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
     named = largest[: 1 if is_alone else 2]
-    each = (text("{} {}", Bytes(sizes[group]), _group_name(facts, group)) for group in named)
+    each = (text("{} {}", _size_in_rss(facts, group), _group_name(facts, group)) for group in named)
     size, at = _rss_words(facts), at_moment(diagnosis, facts)
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))
 
@@ -334,12 +334,20 @@ def _worth(facts: MomentFacts) -> list[str]:
 
 def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | None) -> Text:
     assert facts.groups is not None
-    size = Bytes(facts.groups.sizes[group])
+    size = _size_in_rss(facts, group)
     inside = {NATIVE: native_words, FILES: file_words}.get(group)
     is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
     more = "" if inside is None or is_said else inside(facts)
     more = runtime_words(facts, share) if group == RUNTIME else more
     return text("{} {} ({}{})", size, _group_name(facts, group), Share(share), more)
+
+
+def _size_in_rss(facts: MomentFacts, group: str) -> Text:
+    """The size of a group; what Go retains by MemStats alone is at most resident."""
+    assert facts.groups is not None
+    of_go = {*GO_HEAP_GROUPS, RUNTIME} - {HEAP}
+    is_claim = facts.mappings is None and group in of_go
+    return text("{}{}", "at most " * is_claim, Bytes(facts.groups.sizes[group]))
 
 
 def _group_name(facts: MomentFacts, group: str) -> str:

@@ -1,9 +1,10 @@
-"""What no verdict can be of: less than a second, and a change between two processes."""
+"""What no verdict is of: less than a second, two processes, and bounds said as sizes."""
 
 import pytest
 
 import gomem
 from gomem.views.report.verdict import verdict
+from tests.diagnosis.made import made_of, mapped, moment
 
 GC = (
     "gc {n} @{at:.3f}s 1%: 0.05+0.5+0.01 ms clock, 0.1+0/0.4/0.3+0.02 ms cpu, "
@@ -33,3 +34,11 @@ def test_rss_of_two_processes_is_not_missing(tmp_path, pids, is_of_two):
     (change,) = diagnosis.changes
     assert "missing" not in change.between
     assert is_of_two == ("two processes" in change.between)
+
+
+@pytest.mark.parametrize(("made", "words"), [(moment, "at most 60 MiB"), (mapped, "60 MiB")])
+def test_what_go_retains_is_at_most_resident_without_smaps(made, words):
+    where = made_of(made("1", heap_objects=60, native_heap=40), findings=()).verdict.where
+
+    assert f"{words} Go objects and garbage" in where
+    assert ("at most" in words) == ("at most" in where)
