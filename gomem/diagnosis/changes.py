@@ -32,7 +32,7 @@ NAMED_SHARE = 0.1  # of the total change: smaller parts are not named
 SHIFTED_SHARE = 0.2  # of the total: a shift between parts of an unchanged total
 MIN_MAIN_SHARE = 0.5
 UNKNOWN = Text("RSS is missing on one side, so the change of RSS is unknown.")
-OF_TWO = Text("These are two processes, so the change of RSS is of neither.")
+TWO_PROCESSES = Text("These are two processes, so the change of RSS is of neither.")
 UNDIVIDED = Text("; these files do not break down the change")
 IN_BASELINE = Text("in the baseline")
 QUANTITY_NAMES = {
@@ -117,7 +117,7 @@ class Change(Answer):
         """Why the change of RSS is unknown: it is missing, or the account is of one process."""
         sizes, accounts = (self.earlier.rss_bytes, self.later.rss_bytes), self.accounts
         is_of_two = None not in sizes and accounts[0] is accounts[1] is not None
-        return OF_TWO if is_of_two else UNKNOWN
+        return TWO_PROCESSES if is_of_two else UNKNOWN
 
     def _said(self, where: str) -> Text:
         assert self.ends is not None

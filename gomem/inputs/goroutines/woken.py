@@ -29,7 +29,7 @@ def woken(data: bytes) -> dict[str, int]:
     fresh, old = defaultdict[_Place, list[int]](list), defaultdict[_Place, list[int]](list)
     headers = [*_HEADER.finditer(data)]
     ends = [header.start() for header in headers[1:]] + [len(data)]
-    for header, end in zip(headers, ends, strict=True):
+    for header, end in zip(headers, ends, strict=False):  # without headers there is one end
         place = _FUNCTION.search(data, header.end(), end)
         if place is not None:
             there = old if header[3] else fresh

@@ -44,7 +44,7 @@ OWN_WORDS = "the program"
 # One of these is enough; others, which are anybody's words, have another one beside them.
 _GOS_OWN = frozenset({"rss", "go_heap_inuse", "go_heap_sys"})
 _ANYBODYS = frozenset({"res", "res_bytes", "res_kb", "res_mb"})  # also of a response
-_OF_A_PROCESS = frozenset(
+_PROCESS_KEYS = frozenset(
     {"pid", "pod", "container", "container_id", "instance", "host", "hostname", "process"}
 )
 _MAY_HAVE_SIZE = re.compile(rb"(?i)rss|resident|alloc|heap|sys")
@@ -154,7 +154,7 @@ def _quantities(row: _Row) -> dict[str, str]:
 def _is_of_one_process(rows: list[_Row]) -> bool:
     named: defaultdict[str, set[bytes]] = defaultdict(set)
     for row in rows:
-        for name in _OF_A_PROCESS & row.values.keys():
+        for name in _PROCESS_KEYS & row.values.keys():
             named[name].add(row.values[name])
     return all(len(values) == 1 for values in named.values())
 

@@ -18,7 +18,7 @@ MAX_BYTES = 4096
 MIN_FIELDS = 2
 HEAD = f"0-0 ---p 00000000 00:00 0 {ROLLUP_PATH}\n".encode()
 _FIELD = re.compile(rb"[ \t]*(\w+):[ \t]+\d{1,15} kB[ \t\r]*")
-_OF_A_MAPPING = frozenset({b"Size", b"KernelPageSize", b"MMUPageSize"})
+_MAPPING_FIELDS = frozenset({b"Size", b"KernelPageSize", b"MMUPageSize"})
 
 
 def is_rollup_excerpt(data: bytes) -> bool:
@@ -27,6 +27,6 @@ def is_rollup_excerpt(data: bytes) -> bool:
         return False
     lines = [line for line in data.split(b"\n") if line.strip()]
     names = [field[1] for line in lines if (field := _FIELD.fullmatch(line)) is not None]
-    known = SIZE_FIELDS - _OF_A_MAPPING
+    known = SIZE_FIELDS - _MAPPING_FIELDS
     is_once = len(lines) == len(names) == len(set(names)) >= MIN_FIELDS
     return is_once and b"Rss" in names and known.issuperset(names)
