@@ -133,22 +133,22 @@ def shared_words(facts: MomentFacts) -> Text:
 
 VIRTUAL_RATIO = 2.5  # VSZ per RSS, from which it is said what VSZ is
 _BY_DOCKER = frozenset({DOCKER_STATS, CACHELESS_DOCKER, OLD_DOCKER})
-_COUNTED = "The working set is {}{} ({}){}: RSS, active page cache and kernel memory together."
+_COUNTED = "A working set has RSS, active page cache and kernel memory together."
 _COUNTED_BY = {
     OLD_DOCKER: (
-        "The container uses {}{} ({}){}. This is the whole usage of the cgroup, with all page "
-        "cache, as docker's CLI counted it before 17.06; later versions exclude inactive_file."
+        "This is the whole usage of the cgroup, with all page cache, as docker's CLI counted it "
+        "before 17.06; later versions exclude inactive_file."
     ),
     CACHELESS_DOCKER: (
-        "The container uses {}{} ({}){}. Docker's CLI of 17.06 to 19.03 counts the cgroup's usage "
-        "minus all page cache: shared memory and tmpfs are not in it, but the limit counts them."
+        "Docker's CLI of 17.06 to 19.03 counts the cgroup's usage minus all page cache: shared "
+        "memory and tmpfs are not in it, but the limit counts them."
     ),
     DOCKER_STATS: (
-        "The working set is {}{} ({}){}. Docker's CLI counts the cgroup's usage minus "
-        "inactive_file: RSS, active page cache and kernel memory together. It excluded all page "
-        "cache before 20.10, and so shared memory and tmpfs."
+        "A working set has RSS, active page cache and kernel memory together; before 20.10 "
+        "docker's CLI left out all page cache, and so shared memory and tmpfs."
     ),
 }
+_WHOLE_USE = frozenset({OLD_DOCKER, CACHELESS_DOCKER})  # tools that show no working set
 
 
 def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
@@ -156,25 +156,33 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     listed = None if facts is None else facts.listed
     if facts is None or listed is None or listed.working_set_bytes is None:
         return None
-    of = Text()
-    if listed.limit_bytes:
-        share = Share(listed.working_set_bytes / listed.limit_bytes)
-        words = ", {} of its limit of {}"
-        if listed.tool in _BY_DOCKER and not listed.others:
-            words = ", {} of {}, its limit, or the machine's memory if it has none"
-        if listed.shares_limit:
-            words = ", {} of {}, which all containers show as limit: likely the machine's memory"
-        of = text(words, share, Bytes(listed.limit_bytes))
+    of, whose = _of_limit(listed, listed.working_set_bytes)
     size, at = Bytes(listed.working_set_bytes), at_moment(diagnosis, facts)
     before, grew = _before(diagnosis, listed)
-    words = _COUNTED_BY.get(listed.tool, _COUNTED)
     if is_not_go(listed.name):
         step = no_go_words(listed, diagnosis.capture.unused_settings)
     elif _is_mostly_no_process(diagnosis, listed.working_set_bytes):
         step = text("See what is not of that process: {}.", TAKE_ANY_STAT)
     else:
         step = CONTAINER_NEXT if shows_go(diagnosis.capture) else IF_GO_NEXT
-    return text(words, size, text("{}{}", at, before), listed_words(listed), of), grew, step
+    what = "The container uses" if listed.tool in _WHOLE_USE else "The working set is"
+    first = text("{} {}{} ({}){}.", what, size, at, listed_words(listed), of)
+    counted = _COUNTED_BY.get(listed.tool, _COUNTED)
+    return joined(" ", filter(None, (first, whose, before, counted))), grew, step
+
+
+def _of_limit(listed: Listed, used: int) -> tuple[Text, Text]:
+    """The share of the limit that a table shows; and whose that can be, in a sentence."""
+    if not listed.limit_bytes:
+        return Text(), Text()
+    share, limit = Share(used / listed.limit_bytes), Bytes(listed.limit_bytes)
+    if listed.shares_limit:
+        words = "All containers show {} as limit: it is likely the machine's memory."
+        return text(", {} of {}", share, limit), text(words, limit)
+    if listed.tool in _BY_DOCKER and not listed.others:
+        words = "{} is its limit, or the machine's memory if it has none."
+        return text(", {} of {}", share, limit), text(words, limit)
+    return text(", {} of its limit of {}", share, limit), Text()
 
 
 def _before(diagnosis: Diagnosis, listed: Listed) -> tuple[Text, bool]:
@@ -187,7 +195,7 @@ def _before(diagnosis: Diagnosis, listed: Listed) -> tuple[Text, bool]:
     highest = max(sizes)
     peak = text(", highest {}", Bytes(highest)) if highest > max(sizes[0], sizes[-1]) else Text()
     trend, has_stopped = trend_words(diagnosis, sizes)
-    words = ", {} in the first of {}{}{}"
+    words = "It was {} in the first of {}{}{}."
     said = text(words, Bytes(sizes[0]), Count(len(sizes), "reading"), peak, trend)
     return said, diagnosis.thresholds.has_grown(sizes[0], sizes[-1]) and not has_stopped
 

@@ -28,7 +28,7 @@ def trend_words(diagnosis: Diagnosis, sizes: Sequence[int]) -> tuple[Text, bool]
         return Text(), False
     stable = _stable_at_the_end(sizes)
     if MIN_READINGS <= stable < len(sizes):
-        return text(", level in the last {}", Count(stable)), not rise.goes_on
+        return text(", and is level in the last {}", Count(stable)), not rise.goes_on
     if not rise.goes_on or rise.shape != "ramp":
         return Text(), not rise.goes_on
     rate = text(" by {}", Rate(rise.rate, rise.low, rise.high)) if is_timed else Text()

@@ -657,7 +657,7 @@ def test_a_process_beside_a_container_is_not_another_one(tmp_path):
     found = diagnosed(tmp_path, ticket__txt=BESIDE)
     said = f"{found.verdict.headline} {found.verdict.sentence} {found.verdict.whose}"
 
-    assert "48 % of 126 GiB, its limit, or the machine's memory if it has none" in said
+    assert "48 % of 126 GiB. 126 GiB is its limit, or the machine's memory if it has none." in said
     assert "is of a process, cron, PID 416, at 8 MiB RSS" in said
     assert "another process" not in said
     assert "memory.stat" in found.verdict.next_step
