@@ -33,9 +33,13 @@ def connection_words(where: str) -> str:
     return next((said for name, said in _CONNECTIONS.items() if where.startswith(name)), "")
 
 
-def step_of_connections(where: str, groups: pd.DataFrame, most: float) -> Text:
-    """Return what to do about connections where most goroutines wait; empty if they are others."""
+def step_of_connections(where: str, groups: pd.DataFrame, most: float, enough: int) -> Text:
+    """Return what to do about connections where most goroutines wait; empty if they are others.
+
+    A few clients' connections are no matter for a server: `enough` goroutines are.
+    """
     if where.startswith(_SERVING):
-        return _SET_TIMEOUTS
+        waiting = groups.loc[groups["function"].str.startswith(_SERVING), "goroutines"].sum()
+        return _SET_TIMEOUTS if waiting >= enough else Text()
     of_clients = groups.loc[groups["function"].str.startswith(HTTP_CLIENT), "goroutines"].sum()
     return _CLOSE_BODIES if of_clients > most * groups["goroutines"].sum() else Text()

@@ -148,8 +148,9 @@ def _step_of(diagnosis: Diagnosis) -> Text:
         return _BUILD_LESS
     if step := _step_of_crash(diagnosis, crash) or step_of_test(_dumps(diagnosis), largest):
         return step
-    groups, most = diagnosis.facts.goroutine_groups, diagnosis.thresholds.most_share
-    if step := step_of_connections(str(largest["function"]), groups, most):
+    groups, limits = diagnosis.facts.goroutine_groups, diagnosis.thresholds
+    bounds = limits.most_share, limits.goroutine_growth
+    if step := step_of_connections(str(largest["function"]), groups, *bounds):
         return step
     return _THE_WHOLE_DUMP if _is_excerpt(diagnosis) else NO_BYTES
 

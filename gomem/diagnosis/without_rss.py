@@ -107,8 +107,8 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
             more = list(filter(None, beside))
             grew = grew or (tell is _by_heap_profiles and any(rose for _, rose, _ in more))
             sentences = [said, *(words for words, *_ in more)]
-            if tell is by_log and by_container(diagnosis, facts) is not None:
-                sentences.insert(0, sentences.pop())  # a size first, then what it cost
+            if tell in {by_log, by_goroutines} and by_container(diagnosis, facts) is not None:
+                sentences.insert(0, sentences.pop())  # a size first
             return joined(" ", sentences), grew, step
     return nothing_words(diagnosis.capture), False, ANYTHING
 

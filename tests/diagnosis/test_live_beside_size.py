@@ -53,3 +53,17 @@ def test_memstats_divide_rss_themselves(tmp_path):
     _, beside = further(tmp_path, **files)
 
     assert "The next GC starts" not in beside
+
+
+def test_a_few_connections_are_no_matter_beside_a_large_working_set(tmp_path):
+    stacks = (
+        "goroutine profile: total 4\n2 @ 0x43e1d6 0x6ba1c5\n"
+        "#\t0x6ba1c4\tnet/http.(*connReader).Read+0x1a4\t/go/src/net/http/server.go:798\n\n"
+        "2 @ 0x43e1d6 0x6ba1c6\n#\t0x6ba1c5\tmain.main+0x1a5\t/app/main.go:12\n"
+    )
+    for name, content in {"goroutines": stacks, "top": POD}.items():
+        (tmp_path / f"{name}.txt").write_text(content)
+    verdict = diagnose(load(tmp_path)).verdict
+
+    assert verdict.headline.startswith("The working set is 1.51 GiB")
+    assert "ReadHeaderTimeout" not in verdict.next_step

@@ -51,7 +51,10 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
     said = diagnosis.verdict
     tone = _tone(diagnosis)
     confidence = None if said.found else said.confidence  # of the headline, if it is the finding's
-    details = (said.moved, said.found, *said.whose)
+    # Figures show what RSS consists of, and nothing else that `where` says.
+    is_drawn = said.rss_bytes is not None
+    where = "" if said.is_in_short else said.where
+    details = ("" if is_drawn else where, said.moved, said.found, *said.whose)
     finding = next((finding for finding in diagnosis.findings if finding.code == said.code), None)
     return Verdict(
         tone,
@@ -61,7 +64,7 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
         steps_of(together(typed(said.next_step, diagnosis))),
         together(said.further),
         size=_size(diagnosis),
-        where="" if said.is_in_short else together(typed(said.where, diagnosis)),
+        where=together(typed(where, diagnosis)) if is_drawn else "",
         proof=() if finding is None else proof_of(finding, SHOWN_PROOF),
     )
 
