@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from gomem.capture.blocks import begins_with_a_log, blocks_of
+from gomem.capture.stretch import IN_LINES, LOG, TABLE, UNREAD, Stretch, joined
 from gomem.inputs.cgroup.session import asks_for_cgroup
 from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
 from gomem.inputs.json_text import is_json_alone
@@ -25,7 +26,10 @@ from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.pods import lines_of_pods
 from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.other_systems import lines_of_freebsd
-from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
+from gomem.inputs.processes.parse import (
+    asks_for_columns,
+    lines_of_processes,
+)
 from gomem.inputs.runtime_lines.structured import lines_of_readings
 from gomem.inputs.separators import time_in
 from gomem.inputs.smaps.excerpt import is_rollup_excerpt
@@ -38,8 +42,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1 << 21  # a ticket is shorter
 MAX_STRETCHES = 300  # more indicate a log, not a person's text
-UNREAD = ""  # kind of evidence without a parser
-LOG, BENCHMARKS, CGROUP = "gctrace", "gobench", "cgroup"
+BENCHMARKS = "gobench"
 # The two lines of heading of a table of benchstat, which can follow benchmarks at once.
 _BENCHSTAT = re.compile(
     rb"^[^\n]*\xe2\x94\x82[^\n]*\n[^\n]*\xe2\x94\x82 +\S+/(?:op|s|sec)\b", re.MULTILINE
@@ -51,8 +54,7 @@ _BY_PPROF = re.compile(
     re.MULTILINE,
 )
 LAST = b"```"  # a mark after the last line
-IN_LINES = frozenset({LOG, "memstats"})  # kinds whose lines occur between other lines
-TABLE, PPROF = "processes", "pprof_text"
+PPROF = "pprof_text"
 IN_A_LINE = IN_LINES | {TABLE}  # that a line says enough of, also between sentences
 STACKS = frozenset({"count_text", "goroutines", "heap_text"})  # kinds that begin with their form
 MIN_KINDS = 2
@@ -108,23 +110,6 @@ class PastedPart(SourcePart):
         return self.around
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """Lines of a text, from `start` to before `stop`, and their kind."""
-
-    start: int
-    stop: int
-    is_marked: bool = False  # whether it is inside a fence, or after a command
-    kind: str = UNREAD
-    lines: frozenset[int] = frozenset()  # the lines that count, if not all
-    at: bytes = b""  # the time above it
-
-    @property
-    def is_table(self) -> bool:
-        """Whether it is a table that is named, not read."""
-        return self.kind == UNREAD
-
-
 def pasted_parts(source: Source) -> list[Source]:
     """Return the artefacts pasted into a text; empty if the text is one artefact or has none."""
     data = source.data
@@ -136,7 +121,7 @@ def pasted_parts(source: Source) -> list[Source]:
         return []
     kind = kind_of(data, source.name)
     is_one = kind is not None
-    whole = _Stretch(0, len(lines), kind=UNREAD if kind is None else kind.name)
+    whole = Stretch(0, len(lines), kind=UNREAD if kind is None else kind.name)
     divided = [part for stretch in stretches for part in _divided(lines, stretch)]
     is_by_a_person = _is_prose(next(filter(bytes.strip, lines))) or any(
         stretch.is_marked for stretch in stretches
@@ -145,7 +130,7 @@ def pasted_parts(source: Source) -> list[Source]:
     if is_one and not is_put_together and whole.kind != BENCHMARKS:
         return _with_beside(source, lines, whole)
     named = (_named(lines, part) for part in divided)
-    parts = _joined_logs([part for part in named if part is not None])
+    parts = joined(lines, [part for part in named if part is not None])
     tables = [part for part in parts if whole.kind == BENCHMARKS and part.kind == UNREAD]
     if is_one and not is_put_together:
         return _with_beside(source, lines, whole, tables)
@@ -160,7 +145,7 @@ def pasted_parts(source: Source) -> list[Source]:
 
 
 def _with_beside(
-    source: Source, lines: Sequence[bytes], whole: _Stretch, tables: Sequence[_Stretch] = ()
+    source: Source, lines: Sequence[bytes], whole: Stretch, tables: Sequence[Stretch] = ()
 ) -> list[Source]:
     """Return a one-artefact text and the further parts in its lines; empty if there are none."""
     beside = [_part(source, lines, table) for table in tables]
@@ -183,25 +168,25 @@ def _settings(source: Source, lines: Sequence[bytes], kinds: set[str]) -> list[P
     return []
 
 
-def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stretch]:
+def _beside_all(lines: Sequence[bytes], parts: Sequence[Stretch]) -> list[Stretch]:
     """Lines of another kind inside the parts."""
     return [beside for part in parts for beside in _beside(lines, part)]
 
 
-def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
+def _beside(lines: Sequence[bytes], part: Stretch) -> Iterator[Stretch]:
     """Sizes in words between lines or below a table; a process's row; a benchmark's table."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
     of_machine = MACHINE_LINES if part.kind == TABLE else ()
     for machine in filter(None, (lines_of(text) for lines_of in of_machine)):
         kept = frozenset(part.start + number - 1 for number in machine)
-        yield _Stretch(min(kept), max(kept) + 1, part.is_marked, lines=kept)
+        yield Stretch(min(kept), max(kept) + 1, part.is_marked, lines=kept)
     for table in _BY_PPROF.finditer(text) if part.kind == TABLE else ():
         start = part.start + text.count(b"\n", 0, table.start())
         stop = start + table[0].count(b"\n")
-        yield _Stretch(start, stop, part.is_marked, kind=PPROF)
+        yield Stretch(start, stop, part.is_marked, kind=PPROF)
     if part.kind == BENCHMARKS and (compared := _BENCHSTAT.search(text)):
         start = part.start + text.count(b"\n", 0, compared.start())
-        yield _Stretch(start, part.stop, part.is_marked)
+        yield Stretch(start, part.stop, part.is_marked)
     if part.kind in WITHOUT_WORDS:
         found = lines_in_words(text) or lines_of_readings(text)
         kinds = IN_WORDS
@@ -213,19 +198,19 @@ def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
     if not kept:
         return
     start, stop = min(kept), max(kept) + 1
-    beside = _Stretch(start, stop, part.is_marked, lines=kept)
+    beside = Stretch(start, stop, part.is_marked, lines=kept)
     kind = kind_of(_text(lines, beside))
     if kind is not None and kind.name in kinds:
         yield replace(beside, kind=kind.name)
 
 
-def _is_ticket(parts: Sequence[_Stretch]) -> bool:
+def _is_ticket(parts: Sequence[Stretch]) -> bool:
     """Whether a text that can be parsed as one artefact still contains several."""
     logs = [part for part in parts if part.kind == LOG and not part.is_marked]
     return len({part.kind for part in parts}) >= MIN_KINDS and len(logs) <= 1
 
 
-def _is_alone(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:
+def _is_alone(lines: Sequence[bytes], parts: Sequence[Stretch]) -> bool:
     """Whether there is no text besides the only part."""
     if len(parts) != 1:
         return False
@@ -240,7 +225,7 @@ def unquoted(lines: list[bytes]) -> list[bytes]:
     return [QUOTE.sub(b"", line, count=1) for line in lines] if 2 * quoted > len(filled) else lines
 
 
-def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
+def _stretches(lines: Sequence[bytes]) -> Iterator[Stretch]:
     """The text between marks, and outside of fences between prose."""
     start, is_fenced, is_marked = 0, False, False
     prose, sessions = prose_in(lines), _sessions(lines)
@@ -250,7 +235,7 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
         if not ends and (is_fenced or place not in prose):
             continue
         if any(text.strip() for text in lines[start:place]):
-            yield _Stretch(start, place, is_fenced or is_marked)
+            yield Stretch(start, place, is_fenced or is_marked)
         # A command that says what a number is, or pprof's sample type, belongs to its output.
         asks = (asks_for_cgroup, asks_for_columns)
         says_what = _ASKS_PPROF.search(line) is not None or any(ask(line) for ask in asks)
@@ -259,7 +244,7 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
         is_fenced ^= is_fence
 
 
-def _divided(lines: Sequence[bytes], stretch: _Stretch) -> list[_Stretch]:
+def _divided(lines: Sequence[bytes], stretch: Stretch) -> list[Stretch]:
     """The blocks of a stretch, if they are several artefacts; else the stretch."""
     blocks = blocks_of(lines, stretch.start, stretch.stop)
     if len(blocks) < 2:
@@ -320,7 +305,7 @@ def _is_prose(line: bytes) -> bool:
     return len(words) >= MIN_WORDS and not _SENTENCE_WORDS.isdisjoint(words)
 
 
-def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
+def _named(lines: Sequence[bytes], stretch: Stretch) -> Stretch | None:
     """The stretch with its kind; None if it is not evidence."""
     text = b"\n".join(lines[stretch.start : stretch.stop]) + b"\n"
     kind = kind_of(text)
@@ -332,12 +317,12 @@ def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
     return replace(stretch, kind=kind.name) if is_long or kind.name in IN_A_LINE else None
 
 
-def _is_of_smaps(lines: Sequence[bytes], stretch: _Stretch) -> bool:
+def _is_of_smaps(lines: Sequence[bytes], stretch: Stretch) -> bool:
     """Whether the command above a stretch asks for smaps, which has such lines for each mapping."""
     return stretch.start > 0 and _ASKS_SMAPS.search(lines[stretch.start - 1]) is not None
 
 
-def _below_first_line(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
+def _below_first_line(lines: Sequence[bytes], stretch: Stretch) -> Stretch | None:
     """The stretch without a first line that is a time, or a caption of stacks; None without one."""
     filled = (place for place in range(stretch.start, stretch.stop) if lines[place].strip())
     first = next(filled, stretch.stop - 1)
@@ -348,25 +333,7 @@ def _below_first_line(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | N
     return replace(stretch, start=first + 1, kind=kind.name, at=at)
 
 
-def _joined_logs(parts: Sequence[_Stretch]) -> list[_Stretch]:
-    """Join stretches of one log, as the program wrote the prose between; and a cgroup's files."""
-    joined: list[_Stretch] = []
-    for part in parts:
-        last = joined[-1] if joined else None
-        if last is not None and last.kind == part.kind and _is_next(last, part):
-            joined[-1] = replace(last, stop=part.stop)
-        else:
-            joined.append(part)
-    return joined
-
-
-def _is_next(last: _Stretch, part: _Stretch) -> bool:
-    if part.kind == CGROUP:
-        return last.stop == part.start
-    return part.kind in IN_LINES and not (part.is_marked or last.is_marked)
-
-
-def _text(lines: Sequence[bytes], part: _Stretch) -> bytes:
+def _text(lines: Sequence[bytes], part: Stretch) -> bytes:
     """A stretch's lines; lines that do not count are blank, so the others keep their number."""
     kept = part.lines
     texts = (
@@ -375,7 +342,7 @@ def _text(lines: Sequence[bytes], part: _Stretch) -> bytes:
     return b"\n".join(texts) + b"\n"
 
 
-def _part(source: Source, lines: Sequence[bytes], part: _Stretch) -> PastedPart:
+def _part(source: Source, lines: Sequence[bytes], part: Stretch) -> PastedPart:
     filled = (place for place in range(part.start, part.stop) if lines[place].strip())
     start = next(filled, part.start)
     data = _text(lines, replace(part, start=start))

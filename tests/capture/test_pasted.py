@@ -287,3 +287,17 @@ def test_what_is_attached_to_a_ticket_makes_it_no_document(tmp_path):
 
     assert {"status", "memstats", "pprof_text"} == kinds_of(capture)
     assert [34064 << 10, 57320 << 10] == list(capture.status["VmRSS"])
+
+
+def test_the_head_and_the_rows_of_a_table_by_two_commands_are_one_table(tmp_path):
+    (tmp_path / "ticket.md").write_text(
+        "It uses 250 MB, says the system:\n\n```\n$ ps aux | head -n1\n"
+        "USER  PID %CPU %MEM     VSZ    RSS TTY STAT STARTED    TIME COMMAND\n$ ps aux | grep api\n"
+        "me  16719  0.5  3.1 5585900 256180 ?   Ss+   2:24pm 6:28.99 /srv/api daemon\n```\n\n"
+        f"and the stacks:\n\n```\n{DUMP}```\n"
+    )
+
+    capture = load(tmp_path / "ticket.md")
+
+    assert [256180 << 10] == list(capture.processes["rss_bytes"])
+    assert [] == list(capture.damaged)

@@ -12,6 +12,7 @@ MEMSTATS = "\n```\nAlloc = 12 MiB\tTotalAlloc = 80 MiB\tSys = 70 MiB\tNumGC = 12
     [
         ("1. the executable is compiled under Go 1.17.7", "go1.17.7"),
         ("$ go version\ngo version go1.18.3 linux/amd64", "go1.18.3"),
+        ("nsqd v1.2.1 (built w/go1.17)", "go1.17"),
         ("It is built with go1.21 and runs in a pod.", "go1.21"),
         ("Go version: 1.20.5", "go1.20.5"),
         ("go1.19.2 darwin/arm64", "go1.19.2"),
