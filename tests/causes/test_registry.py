@@ -14,6 +14,7 @@ ABOUT_CAUSES |= {"commands"}
 ABOUT_CAUSES |= {"signatures"}  # whose rows stand in signatures.toml
 ABOUT_CAUSES |= {"scores"}  # whose numbers are fitted, and stand in weights.toml
 SHARED = {
+    "beyond_log",
     "beyond_working_set",
     "goroutines",
     "grown_in_one_file",
@@ -22,6 +23,7 @@ SHARED = {
     "lock_holder",
     "idle_heap",
     "killed",
+    "killed_container",
     "memory_limit",
     "missing_call",
     "no_go",
