@@ -25,11 +25,13 @@ def time_in(line: bytes) -> bytes:
     bare = line[:MAX_BYTES].strip(AROUND)
     if is_date(bare):
         return bare
-    if not (is_separator(line) or line.startswith(b"# ")):
+    is_comment = line.startswith(b"# ")
+    if not (is_separator(line) or is_comment):
         return b""
     words = bare.split(b" ")
     ends = (b" ".join(words[place:]) for place in range(1, len(words)))
-    return next(filter(is_date, ends), b"")
+    at = next(filter(is_date, ends), b"")
+    return b"" if is_comment and at.isdigit() else at  # `# TotalAlloc = 1526150912` is no time
 
 
 def is_separator(line: bytes) -> bool:

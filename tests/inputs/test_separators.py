@@ -1,11 +1,14 @@
 """What stands between the outputs of commands in one text: names, rules and times."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
 
+import gomem
 from gomem.inputs.processes.dates import is_date, time_of, time_of_day
 from gomem.inputs.separators import is_rule, is_separator, time_in
+from tests.builders import FIXTURES
 
 AT = datetime(2026, 11, 27, 7, 55, 27, tzinfo=UTC)
 
@@ -64,3 +67,17 @@ def test_other_lines_do_not_separate(line):
 def test_a_rule_has_no_name():
     assert is_rule(b"-----\r")
     assert not is_rule(b"--- x")
+
+
+@pytest.mark.parametrize("line", [b"# TotalAlloc = 1526150912", b"# LastGC = 1795677228"])
+def test_a_number_in_a_comment_is_no_time(line):
+    assert b"" == time_in(line)
+
+
+def test_a_heap_profile_in_text_with_gigabytes_allocated_is_one_file(tmp_path):
+    """Between 1 and 2 GB, what was allocated looks like seconds since 1970."""
+    text = (FIXTURES / "profiles" / "go1.27.3" / "heap-b.txt").read_text()
+    allocated = re.sub(r"(?m)^# TotalAlloc = \d+", "# TotalAlloc = 1526150912", text)
+    (tmp_path / "heap").write_text(allocated)
+
+    assert 1 == len(gomem.load(tmp_path / "heap").files)
