@@ -227,7 +227,7 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             words = text("{}, up from {}", words, before)
         elif counts[1:] and len({count.goroutines for count in counts}) == 1:
             words = text("{} in all {}", words, Count(len(counts), "reading"))
-        elif counts[1:]:
+        elif last.goroutines != first.goroutines:
             words = text("{}, {}", words, before)
         said.append(words + ".")
     return (joined(" ", filter(None, said)), grew and bool(counts[1:]), step) if any(said) else None

@@ -156,11 +156,12 @@ def execute_notebook(
 
 
 async def _executed(client: Any, **start: object) -> None:
+    kernel = client.km  # which the client forgets once it has shut it down
     try:
         await client.async_execute(cleanup_kc=True, **start)
     finally:  # nbclient leaves a kernel behind that it is still starting
-        if client.km.has_kernel:
-            await client.km.shutdown_kernel(now=True)
+        if kernel.has_kernel:
+            await kernel.shutdown_kernel(now=True)
 
 
 def _in_a_thread(work: Coroutine[Any, Any, Any]) -> None:
