@@ -27,6 +27,7 @@ HAS_BLOCKS_OF = {
     "memstats": frozenset({"runtime_lines", "gctrace"}),
     "runtime_lines": frozenset({"memstats", "gctrace"}),
 }
+DUMP, GOROUTINE = "goroutines", b"goroutine "  # thousands of blocks that begin alike
 # Kinds of which a text has one file between two lines of another kind.
 READ_ONCE = frozenset({"metrics", "smaps", "smaps_rollup", "status", "pmap", "heap_text"})
 
@@ -46,7 +47,8 @@ def blocks_of(lines: Sequence[bytes], start: int, stop: int) -> list[Block]:
     found: list[Block] = []
     is_apart, caption = False, None  # by lines of no kind
     for begin, end in _between_blank_lines(lines, start, stop):
-        kind = kind_of(b"\n".join(lines[begin:end]) + b"\n")
+        is_next = bool(found) and found[-1].kind.name == DUMP and lines[begin].startswith(GOROUTINE)
+        kind = found[-1].kind if is_next else kind_of(b"\n".join(lines[begin:end]) + b"\n")
         if kind is None:
             is_apart, caption = True, begin if end == begin + 1 else None
             continue

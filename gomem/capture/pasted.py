@@ -1,7 +1,8 @@
 """Split a text with several pastes, such as a ticket: prose around a log, a dump, a table, smaps.
 
-Parts begin and end at fences, `==> name <==` of head and tail, a prompt with a command, prose, or a
-heading. A text is split only if its parts are of at least two kinds, and a log is never split.
+Parts begin and end at fences, `==> name <==` of head and tail, a prompt with a command, prose, a
+heading, or between blank lines where the kind changes. A text is split only if its parts are of at
+least two kinds, and a log is never split.
 Lines keep their number in the text, and a part is named after its first line.
 """
 
@@ -26,10 +27,7 @@ from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.pods import lines_of_pods
 from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.other_systems import lines_of_freebsd
-from gomem.inputs.processes.parse import (
-    asks_for_columns,
-    lines_of_processes,
-)
+from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
 from gomem.inputs.runtime_lines.structured import lines_of_readings
 from gomem.inputs.separators import time_in
 from gomem.inputs.smaps.excerpt import is_rollup_excerpt
@@ -122,13 +120,13 @@ def pasted_parts(source: Source) -> list[Source]:
     kind = kind_of(data, source.name)
     is_one = kind is not None
     whole = Stretch(0, len(lines), kind=UNREAD if kind is None else kind.name)
-    divided = [part for stretch in stretches for part in _divided(lines, stretch)]
     is_by_a_person = _is_prose(next(filter(bytes.strip, lines))) or any(
         stretch.is_marked for stretch in stretches
     )
     is_put_together = is_by_a_person or not begins_with_a_log(lines)
     if is_one and not is_put_together and whole.kind != BENCHMARKS:
         return _with_beside(source, lines, whole)
+    divided = (part for stretch in stretches for part in _divided(lines, stretch))
     named = (_named(lines, part) for part in divided)
     parts = joined(lines, [part for part in named if part is not None])
     tables = [part for part in parts if whole.kind == BENCHMARKS and part.kind == UNREAD]

@@ -12,7 +12,6 @@ from gomem.causes.commands import CAPTURE
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.killed import after_the_log
-from gomem.facts.container import kill_described
 from gomem.text import Age, Bytes, Count, Text, text
 
 if TYPE_CHECKING:
@@ -21,14 +20,13 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 _CATCH_IT = text(
-    "No file says what used the memory. Capture the next run as it grows: {}.",
-    CAPTURE,
+    "No file says what used the memory. Capture the next run as it grows: {}.", CAPTURE
 )
 
 
 def killed_container(case: Case, cause: Cause) -> list[Finding]:
     """Return the finding of a kill that no line of the kernel has; empty without one."""
-    described = kill_described(case.facts.capture)
+    described = case.facts.kill_described
     if described is None:
         return []
     path, kill = described.source, described.kill
@@ -36,7 +34,6 @@ def killed_container(case: Case, cause: Cause) -> list[Finding]:
     at = text(" at its limit of {}", Bytes(limit)) if limit else Text()
     lived = Text() if kill.seconds is None else text(", {} after its start", Age(kill.seconds))
     again = text("; {}", Count(kill.restarts, "restart")) if kill.restarts else Text()
-    step = after_the_log(case, limit) if limit else Text()
     return [
         cause.finding(
             Severity.CRITICAL,
@@ -48,7 +45,7 @@ def killed_container(case: Case, cause: Cause) -> list[Finding]:
                 *known(path, "s", {"from start to kill": kill.seconds}),
                 *known(path, "count", {"restarts": kill.restarts}),
             ),
-            next_step=step or _CATCH_IT,
+            next_step=_next_step(case, limit),
             confidence="certain",
         )
     ]
@@ -60,15 +57,18 @@ def killed_by_events(moment: MomentFacts, case: Case, cause: Cause) -> Finding |
     if not kills:
         return None
     path = moment.path("cgroup")
-    count, at = Count(kills, "process", "processes"), Text()
-    if limit is not None:
-        at = text(" (limit {})", Bytes(limit))
+    count = Count(kills, "process", "processes")
+    at = Text() if limit is None else text(" (limit {})", Bytes(limit))
     return cause.finding(
         Severity.CRITICAL,
         text("OOM: the kernel has killed {} in this cgroup{}", count, at),
         moment=moment.name,
         size=limit,
         evidence=(*known(path, "count", {"oom_kill": kills}), *known(path, "B", {"limit": limit})),
-        next_step=(after_the_log(case, limit) if limit else Text()) or _CATCH_IT,
+        next_step=_next_step(case, limit),
         confidence="certain",
     )
+
+
+def _next_step(case: Case, limit: int | None) -> Text:
+    return (after_the_log(case, limit) if limit else Text()) or _CATCH_IT

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gomem.causes.finding import Evidence, Site
-from gomem.facts.profiles import IN_USE
+from gomem.facts.profiles import IN_USE, that_count
 from gomem.inputs.pprof.calls.names import base_name, own_function
 from gomem.inputs.schema import rows_of
 from gomem.text import File, Function, Seconds, Share, Text, text
@@ -45,8 +45,8 @@ def printed_sites(case: Case) -> tuple[Site, ...]:
     """Return the program's own functions with most in use in the last table that pprof printed."""
     printed = [
         profile
-        for profile in case.facts.profiles.by_moment.values()
-        if profile.printed is not None and IN_USE in profile.sample_type_names
+        for profile in that_count(IN_USE, case.facts.profiles.by_moment).values()
+        if profile.printed is not None
     ]
     if not printed or not (whole := printed[-1].total(IN_USE)):
         return ()

@@ -10,7 +10,7 @@ from gomem.diagnosis.listed_memory import address_space_words, kernel_words
 from gomem.diagnosis.live_beside_size import live_share_words
 from gomem.diagnosis.outside_sys import beyond_sys_words
 from gomem.diagnosis.without_rss import by_pasted
-from gomem.facts.profiles import IN_USE
+from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:
@@ -62,11 +62,7 @@ def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:
     """The holder of the live heap in the last heap profile, unless another sentence names it."""
-    profiles = {
-        moment: profile
-        for moment, profile in diagnosis.capture.heap_profiles.items()
-        if IN_USE in profile.sample_type_names
-    }
+    profiles = that_count(IN_USE, diagnosis.capture.heap_profiles)
     if facts is None or facts.rss_bytes is None:
         return ""
     if not profiles:

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
 from gomem.causes.finding import Severity
-from gomem.facts.container import kill_described
-from gomem.facts.settings import environment_of
 from gomem.text import Count, File, Text, joined, text
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) ->
         (len(damaged) - unread, "place with lines left out", "places with lines left out"),
     )
     counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
-    words = [*counted, *_unread(diagnosis.capture, repeated), *_unused(diagnosis.capture)]
+    words = [*counted, *_unread(diagnosis, repeated), *_unused(diagnosis.capture)]
     return text("Also: {}.", joined(", ", words)) if words else ""
 
 
@@ -62,10 +60,11 @@ def _unused(capture: Capture) -> list[Text]:
     return said
 
 
-def _unread(capture: Capture, repeated: str) -> list[Text]:
+def _unread(diagnosis: Diagnosis, repeated: str) -> list[Text]:
     """Files about memory of a kind that gomem cannot read, but the one that the verdict repeats."""
+    capture, facts = diagnosis.capture, diagnosis.facts
     paths = [path for path in capture.unread_evidence if path != repeated]
-    used = (environment_of(capture), kill_described(capture))
+    used = (facts.settings_stated.environment, facts.kill_described)
     names = {description.source for description in used if description is not None}
     said = []
     for path in paths[:NAMED_UNREAD]:

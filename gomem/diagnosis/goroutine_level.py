@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from gomem.causes.one_dump import waits_end
@@ -57,9 +58,10 @@ def peak_and_level(counts: Sequence[GoroutineCount]) -> Text:
 
 def _level_from(counts: Sequence[GoroutineCount]) -> GoroutineCount:
     """The first count of those at the end that are about the same."""
-    since, last = counts[-1], counts[-1].goroutines
-    for count in reversed(counts):
-        if abs(count.goroutines - last) > LEVEL_SHARE * last:
-            break
-        since = count
+    last = counts[-1].goroutines
+
+    def is_alike(count: GoroutineCount) -> bool:
+        return abs(count.goroutines - last) <= LEVEL_SHARE * last
+
+    *_, since = takewhile(is_alike, reversed(counts))
     return since

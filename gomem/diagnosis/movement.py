@@ -68,10 +68,9 @@ def _goal_above(diagnosis: Diagnosis) -> int | None:
         return None
     if facts.by_moment[account.last.moment].memstats is not None:
         return None
-    goals = log.cycles["heap_goal_bytes"].dropna()
-    if goals.empty or grows(diagnosis.case):
+    goal = log.cost.heap_goal_bytes
+    if goal is None or grows(diagnosis.case):
         return None
-    goal = int(goals.iloc[-1])
     return goal if account.last.total_bytes <= limits.rise_ratio * goal else None
 
 

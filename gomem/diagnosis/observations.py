@@ -18,6 +18,7 @@ from gomem.causes.sites import changed_sites, share_words
 from gomem.diagnosis.changes import change_words, is_stable
 from gomem.diagnosis.goroutine_level import peak_and_level
 from gomem.diagnosis.part_words import level_words, part_name
+from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, Count, MomentName, Rate, Seconds, Text, text
 from gomem.units import MIB
 
@@ -30,7 +31,6 @@ MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level, and in bytes; a change 
 GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5
 MIN_SECONDS = 1.0  # between moments; shorter intervals give no rate
 MIN_READINGS = 3  # for a shape and a direction
-IN_USE = "inuse_space"
 
 
 @dataclass(frozen=True)
@@ -206,11 +206,7 @@ def _peak(account: Account, ratio: float) -> Text:
 
 def _of_in_use(case: Case) -> list[Observation]:
     """In-use heap in the first and the last profile, and who has more."""
-    profiles = [
-        (moment, profile)
-        for moment, profile in case.facts.profiles.in_order.items()
-        if IN_USE in profile.sample_type_names
-    ]
+    profiles = [*that_count(IN_USE, case.facts.profiles.in_order).items()]
     if len(profiles) < 2:
         return []
     (start, first), (moment, last) = profiles[0], profiles[-1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from gomem.analysis.series.level import Level
 from gomem.diagnosis.few_fields import heap_level, step_of
-from gomem.facts.profiles import IN_USE
+from gomem.facts.profiles import IN_USE, that_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +29,8 @@ def other_levels_stay(diagnosis: Diagnosis) -> bool:
     if heap is not None and len(heap[1]) >= MIN_READINGS:
         name, stats = heap
         known.append((tuple(map(int, stats[name])), step_of(diagnosis.capture, name)))
-    profiles = diagnosis.capture.heap_profiles.values()
-    in_use = [each.total(IN_USE) for each in profiles if IN_USE in each.sample_type_names]
+    profiles = that_count(IN_USE, diagnosis.capture.heap_profiles).values()
+    in_use = [profile.total(IN_USE) for profile in profiles]
     counts = [count.goroutines for count in diagnosis.facts.goroutine_counts]
     is_more = bool(counts) and counts[-1] >= limits.goroutine_growth_ratio * counts[0]
     if not known or (is_more and bool(counts[1:])):

@@ -59,7 +59,7 @@ from gomem.diagnosis.pasted_profiles import (
 from gomem.diagnosis.table_waits import wait_words
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
-from gomem.facts.profiles import ALLOCATED, IN_USE
+from gomem.facts.profiles import ALLOCATED, IN_USE, that_count
 from gomem.inputs.pprof.about import is_delta
 from gomem.inputs.pprof.heap_text import NO_HEADER
 from gomem.inputs.schema import rows_of
@@ -115,11 +115,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
 
 def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """In-use heap by function in the last heap profile, and its change since the first."""
-    profiles = {
-        moment: profile
-        for moment, profile in diagnosis.capture.heap_profiles.items()
-        if IN_USE in profile.sample_type_names
-    }
+    profiles = that_count(IN_USE, diagnosis.capture.heap_profiles)
     if not profiles:
         return None
     first, last = next(iter(profiles)), next(reversed(profiles))

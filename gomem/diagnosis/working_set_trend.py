@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
@@ -37,9 +38,9 @@ def trend_words(diagnosis: Diagnosis, sizes: Sequence[int]) -> tuple[Text, bool]
 
 def _stable_at_the_end(sizes: Sequence[int]) -> int:
     """How many readings at the end are about as large as the last."""
-    last, stable = sizes[-1], 0
-    for size in reversed(sizes):
-        if abs(size - last) >= max(MIN_BYTES, MIN_SHARE * max(size, last)):
-            break
-        stable += 1
-    return stable
+    last = sizes[-1]
+
+    def is_alike(size: int) -> bool:
+        return abs(size - last) < max(MIN_BYTES, MIN_SHARE * max(size, last))
+
+    return sum(1 for _ in takewhile(is_alike, reversed(sizes)))

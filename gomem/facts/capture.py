@@ -32,6 +32,7 @@ from gomem.analysis.what_if.what_if import Asked
 from gomem.facts.account import account_of_capture, account_of_rss
 from gomem.facts.callers import Callers
 from gomem.facts.collector import CollectorFacts
+from gomem.facts.container import kill_described
 from gomem.facts.excursions import sightings_of
 from gomem.facts.frames import (
     container_sizes,
@@ -218,6 +219,7 @@ class CaptureFacts:
 
     settings_stated = cached_property(stated_settings)
     settings = cached_property(settings_of)
+    kill_described = cached_property(kill_described)
 
     @cached_property
     def collector(self) -> CollectorFacts | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.published import IN_USE, total_bounds
+from gomem.facts.profiles import that_count
 
 if TYPE_CHECKING:
     from gomem.facts.capture import CaptureFacts
@@ -37,14 +38,11 @@ def _of_log(facts: CaptureFacts) -> HeapNeed | None:
     live = None if log is None else log.cost.heap_live_last_bytes
     if log is None or live is None:
         return None
-    goals = log.cycles["heap_goal_bytes"].dropna()
-    goal = live if goals.empty else max(live, int(goals.iloc[-1]))
-    return HeapNeed(int(live), goal, is_of_log=True)
+    return HeapNeed(live, max(live, log.cost.heap_goal_bytes or 0), is_of_log=True)
 
 
 def _of_profile(facts: CaptureFacts) -> HeapNeed | None:
-    profiles = facts.profiles.by_moment.values()
-    usable = [profile for profile in profiles if IN_USE in profile.sample_type_names]
+    usable = [*that_count(IN_USE, facts.profiles.by_moment).values()]
     if not usable:
         return None
     total, bounds = usable[-1].total(IN_USE), total_bounds(usable[-1])

@@ -98,11 +98,11 @@ class ProfileFacts:
     @cached_property
     def hides_most_in_use(self) -> bool:
         """Whether most in-use bytes of the last heap profile are on samples without a stack."""
-        for profile in reversed([*self._profiles.values()]):
-            if IN_USE in profile.sample_type_names:
-                hidden = profile.values(IN_USE)[profile.columns.lacks_stack].sum()
-                return bool(2 * hidden > profile.total(IN_USE))
-        return False
+        usable = [*that_count(IN_USE, self._profiles).values()]
+        if not usable:
+            return False
+        hidden = usable[-1].values(IN_USE)[usable[-1].columns.lacks_stack].sum()
+        return bool(2 * hidden > usable[-1].total(IN_USE))
 
     @cached_property
     def of_last_process(self) -> Mapping[str, Profile]:
@@ -193,11 +193,7 @@ class ProfileFacts:
     @cached_property
     def heap_series(self) -> Series | None:
         """The memory in use by each stack over the heap profiles; None if too few have a time."""
-        profiles = {
-            moment: profile
-            for moment, profile in self.of_last_process.items()
-            if IN_USE in profile.sample_type_names
-        }
+        profiles = that_count(IN_USE, self.of_last_process)
         return series_of(profiles, IN_USE) if len(profiles) >= MIN_MOMENTS else None
 
     @cached_property
@@ -218,8 +214,7 @@ class ProfileFacts:
         """
         totals = {
             moment: profile.total(IN_USE)
-            for moment, profile in self.in_order.items()
-            if IN_USE in profile.sample_type_names
+            for moment, profile in that_count(IN_USE, self.in_order).items()
         }
         if not totals:
             return None
@@ -234,7 +229,7 @@ class ProfileFacts:
 
         See `profiles.own_code.HOLDERS`; None for fewer than two profiles.
         """
-        usable = _that_count(IN_USE, self.in_order)
+        usable = [*that_count(IN_USE, self.in_order).values()]
         if self.grown_moment is None or len(usable) < 2:
             return None
         late = self.in_order[self.grown_moment]
@@ -243,7 +238,7 @@ class ProfileFacts:
     @cached_property
     def change_holders(self) -> pd.DataFrame | None:
         """What the program's functions gained from first to last profile, bursts included."""
-        usable = _that_count(IN_USE, self.in_order)
+        usable = [*that_count(IN_USE, self.in_order).values()]
         return holders(usable[-1], usable[0]) if len(usable) > 1 else None
 
     @cached_property
@@ -252,7 +247,7 @@ class ProfileFacts:
 
         See `profiles.own_code.HOLDERS`.
         """
-        usable = _that_count(IN_USE, self.in_order)
+        usable = [*that_count(IN_USE, self.in_order).values()]
         return holders(usable[-1]) if usable else None
 
     @cached_property
@@ -262,7 +257,7 @@ class ProfileFacts:
         For a single profile, since the start; see `profiles.own_code.HOLDERS`. None without
         profiles.
         """
-        usable = _that_count(ALLOCATED, self.in_order)
+        usable = [*that_count(ALLOCATED, self.in_order).values()]
         if not usable:
             return None
         return holders(usable[-1], usable[0] if usable[1:] else None, ALLOCATED)
@@ -299,8 +294,13 @@ class ProfileFacts:
         return find_spike(self._profiles, at)
 
 
-def _that_count(sample_type: str, profiles: Mapping[str, Profile]) -> list[Profile]:
-    return [profile for profile in profiles.values() if sample_type in profile.sample_type_names]
+def that_count(sample_type: str, profiles: Mapping[str, Profile]) -> dict[str, Profile]:
+    """Return the profiles that have a sample type, by snapshot."""
+    return {
+        moment: profile
+        for moment, profile in profiles.items()
+        if sample_type in profile.sample_type_names
+    }
 
 
 def _counts(profile: Profile, word: str) -> bool:

@@ -56,9 +56,9 @@ _LIVED = re.compile(
     rb"[ \t>]*Finished:[ \t]+(?P<ended>\w{3}, \d[^\n]{10,40}?)[ \t]*\r?$",
     re.MULTILINE,
 )
-# The times of a terminated container in YAML and JSON, in the order of its fields.
 _DOCKER_KILLED = re.compile(rb"\"OOMKilled\":\s*true\b")  # of docker inspect
 _DOCKER_LIMIT = re.compile(rb"\"Memory\":\s*([1-9]\d{0,15})\b")
+# The times of a terminated container in YAML and JSON, in the order of its fields.
 _FIELDS = 6  # lines between a reason and a time
 _TIME = re.compile(rb"^[ \t>]*[\"']?(startedAt|finishedAt)[\"']?:[ \t]*[\"']?([\dTZ:.+-]{19,35})")
 _SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"
@@ -94,7 +94,7 @@ def described(head: bytes, _: str) -> Resemblance | None:
     """Describe a container that was killed at its memory limit, or else just the limit."""
     is_described = _REASON.search(head) is not None
     bounds = _bounds(head)
-    if not (is_described or _is_listed(head) or (bounds and says_killed(head))):
+    if not (_has_a_kill(head) or (bounds and says_killed(head))):
         if not bounds:
             return None
         said = text("{}{}", _bounds_words(bounds), _restarts(head))
@@ -125,7 +125,7 @@ class OomKilled:
 def oom_killed(head: bytes) -> OomKilled | None:
     """Return the kill that the fields or a row of a description have; None without one."""
     by_docker = _DOCKER_KILLED.search(head) is not None
-    if not (by_docker or _REASON.search(head) or _is_listed(head)):
+    if not (by_docker or _has_a_kill(head)):
         return None
     said = [size for name, size in _BLOCK.findall(head) if name.lower() == b"limits"]
     said += _DOCKER_LIMIT.findall(head) if by_docker else []
@@ -138,9 +138,9 @@ def oom_killed(head: bytes) -> OomKilled | None:
     )
 
 
-def _is_listed(head: bytes) -> bool:
-    """Whether a row or a container's status, not a sentence, says that it was killed."""
-    return _ROW.search(head) is not None or _STATUS.search(head) is not None
+def _has_a_kill(head: bytes) -> bool:
+    """Whether a field or a row of kubectl, not a sentence, says that a container was killed."""
+    return any(form.search(head) is not None for form in (_REASON, _ROW, _STATUS))
 
 
 def _lived_words(head: bytes) -> Text:
@@ -180,7 +180,7 @@ def _times_beside(head: bytes, status: re.Match[bytes]) -> tuple[datetime | None
 
 def said_of_a_kill(head: bytes) -> Text:
     """Return what the sentences and rows of a text say beside a kill: the limit, the restarts."""
-    if not (_REASON.search(head) or _is_listed(head) or says_killed(head)):
+    if not (_has_a_kill(head) or says_killed(head)):
         return Text()
     limits = [] if _bounds(head) else limits_in_words(head)
     is_clear = len({size.bytes for said in limits if (size := rounded_size(said.encode()))}) == 1
