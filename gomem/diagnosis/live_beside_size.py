@@ -18,7 +18,12 @@ REST = "freed heap that the runtime keeps, stacks, the program's files, or memor
 
 
 def live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    """The share of the live heap, or what its next GC leaves to be explained; empty if neither."""
+    """The share of the live heap, or what its next GC leaves to be explained; empty if neither.
+
+    After a kill the size can be that of the next process, and the log that of the killed one.
+    """
+    if diagnosis.facts.kill_described is not None:
+        return Text()
     sized = None if facts is None else _undivided(facts)
     needs = heap_needs_of(diagnosis.facts)
     if sized is None or not needs:
