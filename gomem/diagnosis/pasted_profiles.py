@@ -17,7 +17,7 @@ from gomem.causes.signatures import known_sites
 from gomem.diagnosis.table_waits import least_telling
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.profiles import IN_USE, UNSAID
-from gomem.inputs.pprof.calls.names import can_be_mended, package_of
+from gomem.inputs.pprof.calls.names import STARTS, can_be_mended, package_of
 from gomem.text import (
     Bytes,
     BytesChange,
@@ -54,7 +54,6 @@ SINGLE = 1 / 16  # a value this much above the rate is still one sample of a sma
 # init runs once and allocates a package's variables; a method of this name does not count.
 INIT = re.compile(r"(?:^|/)[^/.()]+\.init(?:\.[0-9]+|\.ializers)?$")
 SAID_ROUNDING = 0.005  # of the total; smaller rounding is below the digits of a sentence
-STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})  # roots of every stack
 IS_USED = {
     "inuse_space": "in use",
     "inuse_objects": "objects in use",

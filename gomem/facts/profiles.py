@@ -121,6 +121,18 @@ class ProfileFacts:
             name: profile for name, profile in self.by_moment.items() if profile.printed is None
         }
 
+    @cached_property
+    def printed_difference(self) -> Profile | None:
+        """The last difference of in-use memory that pprof printed, with its whole; else None."""
+        printed = [
+            profile
+            for profiles in self.capture.profiles.values()
+            for profile in profiles.values()
+            if profile.is_difference and profile.printed is not None
+        ]
+        usable = (profile for profile in reversed(printed) if IN_USE in profile.sample_type_names)
+        return next(usable, None)
+
     # Allocation
 
     @cached_property

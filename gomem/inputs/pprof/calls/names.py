@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 STANDARD_LIBRARY = "std"
 TOOLCHAIN = "golang.org/toolchain"  # the module of a downloaded Go release; its packages are std's
 CGO_STUB = "._Cfunc_"  # in the names of the stubs that cgo writes for calls into C
+# The roots of every stack of the main goroutine: they have all below them.
+STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})
 NO_PACKAGE = "<no package>"  # of functions without a package, such as C functions
 
 
