@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
 
-DAMAGED = "data-damaged"
+COUNTED_APART = frozenset({"data-damaged", "data-missing"})  # places; the next step has the other
 NAMED_UNREAD = 2  # files
 NOTHING = Text("No file says how much memory is in use, or what uses the memory.")
 
@@ -31,7 +31,7 @@ def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) ->
     others = [
         finding
         for finding in diagnosis.findings
-        if finding is not named and finding.code != DAMAGED
+        if finding is not named and finding.code not in COUNTED_APART
     ]
     damaged = diagnosis.capture.damaged
     unread = sum(not place.is_excerpt for place in damaged)
