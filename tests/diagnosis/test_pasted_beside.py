@@ -184,3 +184,27 @@ def test_a_process_of_windows_is_not_captured_by_its_pid(paste):
 
     assert "go1.22" == str(found.capture.go_version)
     assert not any("capture" in str(finding.next_step) for finding in found.findings)
+
+
+# Runs with labels
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [("Old:", "New:"), ("**Before**:", "**After**:"), ("* GOGC=50:", "* none:")]
+)
+def test_two_runs_with_labels_are_compared(paste, first, last):
+    usage = "```\nAlloc = {} MiB\nTotalAlloc = {} MiB\nSys = 900 MiB\nNumGC = {}\n```\n\n"
+    runs = first + "\n" + usage.format(800, 3800, 32), last + "\n" + usage.format(360, 1880, 31)
+    names = (name.strip("*: ") for name in (first, last))
+    old, new = names
+
+    words = said(paste("The memory of two builds is below.\n\n" + "\n".join(runs)))
+    assert f"HeapAlloc is 800 MiB in the run '{old}' (line 5), and 360 MiB in the run" in words
+    assert f"'{new}', 55 % less" in words
+
+
+def test_a_run_without_a_label_keeps_its_place(paste):
+    usage = "```\nAlloc = {} MiB\nTotalAlloc = {} MiB\nSys = 900 MiB\nNumGC = {}\n```\n\n"
+    found = paste(f"Two of them.\n\n{usage.format(800, 3800, 32)}{usage.format(360, 1880, 31)}")
+
+    assert "Line 4 is a reading of another process, with a HeapAlloc of 800 MiB" in said(found)
