@@ -109,11 +109,14 @@ def test_a_described_kill_alone_is_a_report(paste):
     found = paste(
         "The pod restarts all the time.\n\n```\n$ kubectl describe pod api-0\n"
         "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n"
+        "      Started:      Mon, 31 Aug 2026 16:32:42 -0500\n"
+        "      Finished:     Mon, 31 Aug 2026 16:33:08 -0500\n"
         "    Restart Count:  1\n    Limits:\n      cpu:     100m\n      memory:  90Mi\n```\n"
     )
 
     assert ("limit-risk", "certain") == (found.verdict.code, found.verdict.confidence)
-    assert "at its limit of 90 MiB" in said(found)
+    assert "at its limit of 90 MiB, 26 s after its start" in said(found)
+    assert "--every 3s" in str(found.verdict.next_step)
 
 
 def test_a_table_of_nodes_is_named(tmp_path):
@@ -208,3 +211,11 @@ def test_a_run_without_a_label_keeps_its_place(paste):
     found = paste(f"Two of them.\n\n{usage.format(800, 3800, 32)}{usage.format(360, 1880, 31)}")
 
     assert "Line 4 is a reading of another process, with a HeapAlloc of 800 MiB" in said(found)
+
+
+def test_sizes_in_gb_can_be_of_thousands(paste):
+    usage = "Alloc = 8.5 {0}\nTotalAlloc = 18.8 {0}\nSys = 9.1 {0}\nNumGC = 31\n"
+    words = "if they are 10⁹ bytes, these sizes are 7 % smaller"
+
+    assert words in said(paste(usage.format("GB")))
+    assert words not in said(paste(usage.format("GiB")))
