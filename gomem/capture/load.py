@@ -142,6 +142,7 @@ def _load(
         other_runs=other_runs,
         unused_sizes=tuple(gathering.prose.sizes),
         unused_settings=gathering.prose.unused_settings(gathering.artefacts),
+        stated=tuple(gathering.prose.uses),
         system=gathering.prose.system,
         place=readable_name(_place([str(path) for path in named])),
     )

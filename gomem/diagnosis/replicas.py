@@ -21,7 +21,7 @@ SPREAD = 2.5  # the largest by the smallest: garbage doubles a heap, load and ag
 # Kubernetes' generated names have no vowels and none of 0, 1 and 3.
 _NAME = re.compile(
     r"(?P<of>.+?)(?:-[bcdf-hj-np-tv-xz2456789]{6,10}-[bcdf-hj-np-tv-xz2456789]{5}"
-    r"|-[bcdf-hj-np-tv-xz2456789]{5}|[-_]\d{1,4})"
+    r"|-[bcdf-hj-np-tv-xz2456789]{5}|[-_][0-9]{1,4})"
 )
 
 
