@@ -70,7 +70,7 @@ _IN_MEMINFO = {
     "MemTotal": "total", "MemFree": "free", "MemAvailable": "available", "Shmem": "shared",
 }  # fmt: skip
 _NODES = re.compile(
-    rb"^[ \t]*NAME +CPU\(cores\) +CPU\(?%\)? +MEMORY\((?:bytes|cores)\) +MEMORY\(?%\)?[ \t]*\n"
+    rb"^[ \t]*NAME +CPU\(cores\) +CPU\(?%\)? +MEMORY\(bytes\) +MEMORY\(?%\)?[ \t]*\n"
     rb"(?:[ \t]*[a-z0-9][\w.-]{0,252} +\S+ +\S+ +\S+ +\S+[ \t]*(?:\n|\Z))+", re.MULTILINE
 )  # fmt: skip
 _SAID = (

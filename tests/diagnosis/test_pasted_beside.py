@@ -61,6 +61,20 @@ def test_a_head_of_another_sample_type_beside_a_table_has_its_total(paste):
     assert "1.24 TiB allocated since the start" in said(found)
 
 
+def test_a_head_keeps_its_sample_type_before_a_table_of_another(paste):
+    row = "  38.29MB 50.14% 50.14%    38.29MB 50.14%  shop.(*Cart).Add\n"
+    cut = "Showing nodes accounting for 2MB, 20.00% of 10MB total\n"
+    found = paste(
+        f"(pprof) inuse_space\n(pprof) top\n{cut}"
+        f"(pprof) alloc_space\n(pprof) top\n{HEAD}{LEGEND}{row}"
+    )
+
+    words = said(found)
+    assert "10 MiB in use" in words
+    assert "Another table has 76 MiB allocated since the start" in words
+    assert "shop.(*Cart).Add (50 %)" in words
+
+
 def test_allocations_since_the_start_are_not_taken_for_a_leak(paste):
     row = "  38.29MB 50.14% 50.14%    38.29MB 50.14%  shop.(*Cart).Add\n"
     table = f"(pprof) top\n{HEAD}{LEGEND}{row}"

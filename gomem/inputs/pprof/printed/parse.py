@@ -106,9 +106,10 @@ class _Reader:
 
     @property
     def has_tables(self) -> bool:
-        """Whether there is any row or stack, or the head of one table."""
-        has_rows = any(table.rows or table.stacks for table in self.tables)
-        return has_rows or sum(table.is_head for table in self.tables) == 1
+        """Whether there is any row or stack, or the head of one table of each sample type."""
+        kinds = [table.kind for table in self.tables if table.is_head]
+        has_heads = 0 < len(kinds) == len(set(kinds))
+        return has_heads or any(table.rows or table.stacks for table in self.tables)
 
     def of_lines(self, texts: list[str]) -> _Reader:
         """Parse lines; returns itself."""
@@ -276,10 +277,10 @@ class _Reader:
         self.chosen |= {chosen[1]} if chosen else set()
 
     def _begin(self, number: int, *, closes: bool = True) -> None:
-        """Close the current table, if it has rows."""
+        """Close the current table, if it has rows or a header."""
         self.form, self.above = TABLE, None
         last = self.tables[-1]
-        if closes and (last.rows or last.stacks):
+        if closes and (last.rows or last.stacks or last.is_head):
             self.tables.append(Table(number, session=self.session))
         elif not last.rows:
             last.line = number
