@@ -153,8 +153,9 @@ def step_of(capture: Capture, level: str) -> int:
 
 def _of_thousands(capture: Capture, level: str, size: int) -> Text:
     """Say that a text's GB can be of 1000 MB, which no sum shows; empty if it prints none."""
-    rounded = (file for file in capture.files if level in getattr(file.parsed, "steps", {}))
-    if size < GIB or not any(_IN_GB.search(file.source.data[:HEAD_BYTES]) for file in rounded):
+    steps = ((file.source.data, getattr(file.parsed, "steps", {})) for file in capture.files)
+    coarse = (data for data, own in steps if own.get(level, 1) > MIB)  # GB with decimals, too
+    if size < GIB or not any(_IN_GB.search(data[:HEAD_BYTES]) for data in coarse):
         return Text()
     words = "The text's GB are taken for GiB; if they are 10⁹ bytes, these sizes are {} smaller."
     return text(words, Share(1 - 1000**3 / GIB))

@@ -233,3 +233,5 @@ def test_sizes_in_gb_can_be_of_thousands(paste):
 
     assert words in said(paste(usage.format("GB")))
     assert words not in said(paste(usage.format("GiB")))
+    in_mib = usage.replace("8.5", "8500").format("MiB")
+    assert words not in said(paste(f"{in_mib}\nIt has 32 GB of memory.\n"))
