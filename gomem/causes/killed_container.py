@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gomem.causes.cause import Cause
     from gomem.facts.moment import MomentFacts
 
-READINGS = 10  # of the next run, if it lives as long as the last one
 _CATCH_IT = "No file says what used the memory. Capture the next run as it grows: {}."
 
 
@@ -71,11 +70,12 @@ def killed_by_events(moment: MomentFacts, case: Case, cause: Cause) -> Finding |
 
 
 def _next_step(case: Case, limit: int | None, seconds: float | None = None) -> Text:
-    return (after_the_log(case, limit) if limit else Text()) or _catch_it(seconds)
+    return (after_the_log(case, limit) if limit else Text()) or _catch_it(case, seconds)
 
 
-def _catch_it(seconds: float | None) -> Text:
+def _catch_it(case: Case, seconds: float | None) -> Text:
     """Return how to capture the next run, with several readings if it is a short one."""
-    every = math.inf if seconds is None else max(1, round(seconds / READINGS))
+    count = case.thresholds.growth_many_readings
+    every = math.inf if seconds is None else max(1, round(seconds / count))
     short = Command(f"gomem capture PID -o DIR --every {every}s --for 10m")
     return text(_CATCH_IT, short if every < CAPTURE_SECONDS else CAPTURE)

@@ -64,7 +64,7 @@ MAX_PREFIX = 160
 # the separator between a prefix and its line
 _PREFIX_END = re.compile(rb"(?:[|\]:>]|\s-|\]:) +|\t")
 _WORD = re.compile(rb"\w")
-_OF_PROC = re.compile(rb"/proc/(?:\d{1,9}|self)/[a-z_]{1,30}:")
+_PROC_PREFIX = re.compile(rb"/proc/(?:\d{1,9}|self)/[a-z_]{1,30}:")
 _VARYING = re.compile(rb"[A-Za-z]*\d[\w]*|[^\w]+|[A-Za-z_]+")
 JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME_TIMESTAMP")}
 
@@ -85,7 +85,7 @@ def shared_prefix(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
     It is the longest such prefix that ends in a separator and is in at least `MIN_SHARED_LINES`
     lines; or the name of one file of /proc, before all of them.
     """
-    of_proc = {found[0] if (found := _OF_PROC.match(line)) else b"" for line in lines}
+    of_proc = {found[0] if (found := _PROC_PREFIX.match(line)) else b"" for line in lines}
     if len(of_proc) == 1 and (name := of_proc.pop()):
         return re.compile(rb"\A" + re.escape(name))
     least = max(MIN_SHARED_LINES, len(lines) // 2 + 1)
