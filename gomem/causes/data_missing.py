@@ -107,7 +107,8 @@ def find(case: Case) -> list[Finding]:
         has_some = not capture.memstats.empty
         if capture.bench:
             return []
-        ended = CAPTURE_THE_NEXT_RUN if has_crashed(capture) else Text()
+        is_ended = has_crashed(capture) and not capture.system  # gomem capture PID needs /proc
+        ended = CAPTURE_THE_NEXT_RUN if is_ended else Text()
         return [_without_moments(capture.system, ended, has_some=has_some)]
     some, is_go = set(case.facts.capture.memstats["moment"]), shows_go(case.facts.capture)
     lacking = [

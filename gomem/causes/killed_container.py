@@ -5,23 +5,22 @@ Neither says what used the memory: the log of collections beside it can.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.cgroup import hard_limit
-from gomem.causes.commands import CAPTURE
+from gomem.causes.commands import CAPTURE, CAPTURE_SECONDS
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.killed import after_the_log
-from gomem.text import Age, Bytes, Count, Text, text
+from gomem.text import Age, Bytes, Command, Count, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.causes.cause import Cause
     from gomem.facts.moment import MomentFacts
 
-_CATCH_IT = text(
-    "No file says what used the memory. Capture the next run as it grows: {}.", CAPTURE
-)
+_CATCH_IT = "No file says what used the memory. Capture the next run as it grows: {}."
 
 
 def killed_container(case: Case, cause: Cause) -> list[Finding]:
@@ -45,7 +44,7 @@ def killed_container(case: Case, cause: Cause) -> list[Finding]:
                 *known(path, "s", {"from start to kill": kill.seconds}),
                 *known(path, "count", {"restarts": kill.restarts}),
             ),
-            next_step=_next_step(case, limit),
+            next_step=_next_step(case, limit, kill.seconds),
             confidence="certain",
         )
     ]
@@ -70,5 +69,13 @@ def killed_by_events(moment: MomentFacts, case: Case, cause: Cause) -> Finding |
     )
 
 
-def _next_step(case: Case, limit: int | None) -> Text:
-    return (after_the_log(case, limit) if limit else Text()) or _CATCH_IT
+def _next_step(case: Case, limit: int | None, seconds: float | None = None) -> Text:
+    return (after_the_log(case, limit) if limit else Text()) or _catch_it(case, seconds)
+
+
+def _catch_it(case: Case, seconds: float | None) -> Text:
+    """Return how to capture the next run, with several readings if it is a short one."""
+    count = case.thresholds.growth_many_readings
+    every = math.inf if seconds is None else max(1, round(seconds / count))
+    short = Command(f"gomem capture PID -o DIR --every {every}s --for 10m")
+    return text(_CATCH_IT, short if every < CAPTURE_SECONDS else CAPTURE)

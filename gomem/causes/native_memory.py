@@ -79,6 +79,9 @@ def _by_totals(case: Case) -> list[Finding]:
         return beyond or _beyond_profiles(case, account, least)
     moment = case.facts.by_moment[last.moment]
     grows = growth(case, thresholds.native_bytes)
+    is_watched = len(account.snapshots) > 1
+    if grows is None and is_watched and held.low < thresholds.large_rss_fraction * last.total_bytes:
+        return []  # constant, and small beside Go's memory
     title = text(
         "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program",
         Bytes(round(held.low)),

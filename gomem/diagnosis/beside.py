@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.in_use import who_holds
-from gomem.diagnosis.listed_memory import address_space_words, kernel_words
+from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
 from gomem.diagnosis.live_beside_size import live_share_words
 from gomem.diagnosis.outside_sys import beyond_sys_words
 from gomem.diagnosis.without_rss import by_pasted
@@ -29,7 +31,8 @@ def whose_words(
     kernel = Text()
     if facts is not None and facts.rss_bytes is not None:
         kernel = kernel_words(facts)
-    said = (cached, kernel, _peak_words(diagnosis, facts), address_space_words(facts))
+    mapped = address_space_words(facts) or _mapped_words(diagnosis, facts)
+    said = (cached, kernel, _peak_words(diagnosis, facts), mapped)
     of_go = (
         beyond_sys_words(diagnosis, facts),
         level_beside_rss(diagnosis, facts),
@@ -48,6 +51,25 @@ def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if peak < PEAK_RATIO * max(seen):
         return Text()
     return text("RSS peaked at {} (VmHWM).", Bytes(peak))
+
+
+def _mapped_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """That VmSize is not memory, if it is far above an RSS that nothing breaks down."""
+    if (
+        facts is None
+        or facts.rss_bytes is None
+        or facts.mappings is not None
+        or facts.memstats is not None
+    ):
+        return Text()
+    status = diagnosis.capture.status
+    known = status[status["moment"] == facts.name].dropna(subset=["VmSize"])
+    if known.empty or known.iloc[-1]["VmSize"] < VIRTUAL_RATIO * facts.rss_bytes:
+        return Text()
+    size, peak = known.iloc[-1][["VmSize", "VmPeak"]]
+    most = text(" (VmPeak {})", Bytes(int(peak))) if pd.notna(peak) and peak > size else Text()
+    words = "VmSize, {}{}, is address space: most of it is reserved and uses no memory."
+    return text(words, Bytes(int(size)), most)
 
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:

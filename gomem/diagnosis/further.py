@@ -20,6 +20,8 @@ NOTHING = Text("No file says how much memory is in use, or what uses the memory.
 
 def nothing_words(capture: Capture) -> Text:
     """Say that no file says how much memory is in use; a text can name sizes all the same."""
+    if capture.stated:
+        return text("{} {}.", NOTHING, text("In the text, {}", joined("; ", capture.stated)))
     if not capture.unused_sizes:
         return NOTHING
     words = "No line that gomem reads says how much memory is in use; the text names sizes ({})."

@@ -38,7 +38,11 @@ def live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
             "The live heap {} ({}) is {} of {}.", after, Bytes(need.live_bytes), share, what
         )
     if rest < max(limits.kept_bytes, limits.most_share * size):
-        return Text()
+        if need.is_of_log or size <= need.live_bytes:
+            return Text()
+        words = "The live heap by the heap profile ({}) is {} of {}; with garbage, at most {}."
+        share = Share(need.live_bytes / size)
+        return text(words, Bytes(need.live_bytes), share, what, Bytes(need.most_bytes))
     if need.is_of_log:
         words = "The next GC starts when the heap reaches {}: the other {} of {} is {}."
     else:
