@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from itertools import groupby, zip_longest
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.capture.fenced_dumps import with_whole_dumps
 from gomem.capture.loops import LoopPart, loop_parts
-from gomem.capture.pasted import pasted_parts
+from gomem.capture.pasted import PPROF, pasted_parts
 from gomem.inputs.disk_free import lines_of_df
 from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
 from gomem.inputs.markdown import FENCE
@@ -21,7 +24,10 @@ if TYPE_CHECKING:
 
 MARKDOWN = frozenset({".md", ".markdown", ".txt", ""})
 DOCUMENTS = frozenset({"README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "LICENSE"})
-MIN_FENCES = 2
+MIN_FENCES = MIN_PROFILES = 2
+# The head of what `go tool pprof` prints, and the time of the profile in it.
+PPROF_HEAD = re.compile(rb"^(?:(?:File|Build ID|Type|Time|Duration): [^\n]*\n)+", re.MULTILINE)
+PPROF_TIME = re.compile(rb"^Time: ([^\n]*\S)", re.MULTILINE)
 MAX_BYTES = 1 << 24  # of a text that is searched for what df printed
 
 
@@ -51,8 +57,32 @@ def _is_of_df(source: Source) -> bool:
     return kind_of(source.data) is None and bool(lines_of_df(source.data))
 
 
+def _of_profiles(source: Source) -> list[Source]:
+    """What pprof printed of several profiles, one after the other; empty if of one, or mixed.
+
+    The head of each says when its profile was taken.
+    """
+    heads = [
+        (head.start(), at[1])
+        for head in PPROF_HEAD.finditer(source.data)
+        if (at := PPROF_TIME.search(head.group()))
+    ]
+    begins = [next(runs)[0] for _, runs in groupby(heads, key=itemgetter(1))]
+    if not MIN_PROFILES <= len(begins) == len({at for _, at in heads}):
+        return []
+    begins[0] = 0
+    parts = [source.data[begin:end] for begin, end in zip_longest(begins, begins[1:])]
+    if {PPROF} != {kind and kind.name for kind in map(kind_of, parts)}:
+        return []
+    firsts = (source.data.count(b"\n", 0, begin) + 1 for begin in begins)
+    return [
+        SourcePart(f"{source.name}:{line}", part, part, source.modified, first_line=line)
+        for line, part in zip(firsts, parts, strict=True)
+    ]
+
+
 def _parts(source: Source, *, is_ticket: bool) -> list[Source]:
-    printed = loop_parts(source)
+    printed = loop_parts(source) or _of_profiles(source)
     if not is_ticket:
         return printed
     pasted = pasted_parts(source)

@@ -7,6 +7,7 @@ something does.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.causes.commands import CAPTURE, top
@@ -16,7 +17,7 @@ from gomem.causes.live_growth import matters
 from gomem.causes.sites import holding_sites, printed_sites, share_words, site_evidence
 from gomem.facts.ended import ended_well
 from gomem.facts.goroutines import level_of
-from gomem.facts.profiles import IN_USE
+from gomem.facts.profiles import IN_USE, that_count
 from gomem.inputs.pprof.about import is_delta
 from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 
@@ -40,6 +41,20 @@ NAME_IT = text(
 )
 
 
+@dataclass(frozen=True)
+class _More:
+    """What is more in use in one profile than in an earlier one."""
+
+    grown: int
+    path: str
+    sites: tuple[Site, ...]
+    since: Text  # from when
+    mechanism: str
+    moment: str | None = None
+    seconds: float | None = None
+    part: str = "the growth"  # that the sites are of
+
+
 def of_delta(case: Case, cause: Cause) -> list[Finding]:
     """Return a finding if the last heap profile is a delta, and much more was in use at its end."""
     profiles = case.facts.profiles
@@ -47,52 +62,65 @@ def of_delta(case: Case, cause: Cause) -> list[Finding]:
     if not deltas:
         return []
     moment, profile = deltas[-1]
-    seconds = profile.columns.duration_nanos / 1e9
-    return _more_in_use(case, cause, profile, holding_sites(case), (moment, seconds))
+    grown, seconds = _net(profile), profile.columns.duration_nanos / 1e9
+    since = text("after {} ({})", Seconds(seconds), Rate(grown / seconds))
+    sites, path = holding_sites(case), profile.source
+    return _found(case, cause, _More(grown, path, sites, since, _DELTA, moment, seconds))
 
 
-def of_printed_difference(case: Case, cause: Cause) -> list[Finding]:
-    """Return a finding if pprof printed a difference that has much more in use."""
-    profile = case.facts.profiles.printed_difference
-    return [] if profile is None else _more_in_use(case, cause, profile, printed_sites(case))
-
-
-def _more_in_use(
-    case: Case,
-    cause: Cause,
-    profile: Profile,
-    sites: tuple[Site, ...],
-    after: tuple[str, float] | None = None,
-) -> list[Finding]:
-    """Return a finding of what a difference has more, `after` its snapshot and seconds if known."""
-    # a total would count what fell as if it had risen
-    grown, path = int(profile.values(IN_USE).sum()), profile.source
-    if grown < case.thresholds.growth_few_bytes:
+def of_printed(case: Case, cause: Cause) -> list[Finding]:
+    """Return a finding if pprof printed a difference, or two tables, that have much more in use."""
+    profiles, sites = case.facts.profiles, printed_sites(case)
+    difference = profiles.printed_difference
+    since = Text("in the second profile than in the first")
+    if difference is not None:
+        more = _More(_net(difference), difference.source, sites, since, _DIFFERENCE)
+        return _found(case, cause, more)
+    tables = [
+        (moment, profile)
+        for moment, profile in that_count(IN_USE, profiles.by_moment).items()
+        if profile.printed is not None
+    ]
+    if len(tables) < 2:
         return []
-    who = Text()
-    if sites:
-        share = share_words(sites[0].share, case.thresholds)
-        who = text("; {} of the growth is from {}", share, sites[0].words)
-    if after is None:
-        since, mechanism = Text(" in the second profile than in the first"), _DIFFERENCE
-    else:
-        since = text(" after {} ({})", Seconds(after[1]), Rate(grown / after[1]))
-        mechanism = _DELTA
+    (_, before), (moment, after) = tables[0], tables[-1]
+    first, last = before.total(IN_USE), after.total(IN_USE)
+    if last < case.thresholds.growth_few_ratio * first:
+        return []
+    since = text("in the last table than in the first ({})", Bytes(first))
+    more = _More(last - first, after.source, sites, since, _TABLES, moment, part=IN_USE)
+    return _found(case, cause, more)
+
+
+def _net(profile: Profile) -> int:
+    """What a difference has more, less what it has less: a total would count both as a rise."""
+    return int(profile.values(IN_USE).sum())
+
+
+def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
+    """Return the finding, if it is enough."""
+    if more.grown < case.thresholds.growth_few_bytes:
+        return []
+    who, what = Text(), IN_USE if more.part == IN_USE else f"{IN_USE} growth"
+    if more.sites:
+        share = share_words(more.sites[0].share, case.thresholds)
+        who = text("; {} of {} is from {}", share, more.part, more.sites[0].words)
+    grows = "Leak, filling cache or burst: {} more in use {}{}"
     return [
         cause.finding(
             Severity.WARNING,
-            text("Leak, filling cache or burst: {} more in use{}{}", Bytes(grown), since, who),
-            moment=None if after is None else after[0],
-            size=grown,
+            text(grows, Bytes(more.grown), more.since, who),
+            moment=more.moment,
+            size=more.grown,
             evidence=(
-                *known(path, "B", {"inuse_space, growth": grown}),
-                *known(path, "s", {"time covered": None if after is None else after[1]}),
-                *site_evidence(path, "inuse_space growth in {}", sites),
+                *known(more.path, "B", {"inuse_space, growth": more.grown}),
+                *known(more.path, "s", {"time covered": more.seconds}),
+                *site_evidence(more.path, what + " in {}", more.sites),
             ),
-            mechanism=mechanism,
+            mechanism=more.mechanism,
             next_step=NAME_IT,
             confidence="possible",
-            sites=sites,
+            sites=more.sites,
         )
     ]
 
@@ -106,6 +134,7 @@ _DIFFERENCE = (
     "The table is a difference of two heap profiles: what was in use in the second, less what was "
     f"in use in the first. {_STEP} How far they are apart is not in the table."
 )
+_TABLES = f"Each table is what one heap profile has in use. {_STEP}"
 
 
 def of_rss(case: Case, cause: Cause) -> list[Finding]:

@@ -30,7 +30,7 @@ from gomem.causes.grown_in_one_file import (
     WORK,
     of_arenas,
     of_delta,
-    of_printed_difference,
+    of_printed,
     of_rss,
 )
 from gomem.causes.live_growth import (
@@ -67,7 +67,7 @@ def find(case: Case) -> list[Finding]:
     """Return one finding, if the live heap grows to the end."""
     live, thresholds = case.facts.live_heap, case.thresholds
     if live is None:
-        ways = (of_delta, of_rss, of_printed_difference, of_arenas)
+        ways = (of_delta, of_rss, of_printed, of_arenas)
         return next(filter(None, (way(case, CAUSE) for way in ways)), [])
     if live.rise is None or has_stopped(case):
         return []

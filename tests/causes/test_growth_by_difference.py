@@ -56,3 +56,36 @@ def test_beside_rss_that_rises_it_names_who_holds_what_grows(tmp_path):
 
     assert "RSS grows by 1 MiB/s, to 117 MiB" in finding.title
     assert finding.title.endswith("of the growth is from main.(*ledger).note")
+
+
+OF_ONE = """ops@desk-4:~$ date; go tool pprof -top {name}
+File: packer
+Type: inuse_space
+Time: 2026-11-27 14:{minute}:33 UTC
+Showing nodes accounting for {whole}MB, 100% of {whole}MB total
+      flat  flat%   sum%        cum   cum%
+   {flat}MB 95.55% 95.55%    {flat}MB 95.55%  strings.(*Builder).Write
+    0.52MB  2.68%   100%    {whole}MB   100%  main.(*ledger).note
+         0     0%   100%    {whole}MB   100%  main.main
+"""
+FIRST = OF_ONE.format(name="a.pb.gz", minute=28, whole="9.52", flat="9.00")
+
+
+@pytest.mark.parametrize(
+    ("whole", "flat", "grown"), [("56.52", "56.00", True), ("12.52", "12.00", False)]
+)
+def test_tables_of_two_profiles_are_two_readings(whole, flat, grown, tmp_path):
+    last = OF_ONE.format(name="b.pb.gz", minute=29, whole=whole, flat=flat)
+
+    found = growth(tmp_path, FIRST + last)
+
+    assert grown == bool(found)
+    for finding in found:
+        assert "47 MiB more in use in the last table than in the first (9.5 MiB)" in finding.title
+        assert finding.title.endswith("from main.(*ledger).note")
+
+
+def test_several_tables_of_one_profile_are_one_reading(tmp_path):
+    (tmp_path / "ticket.txt").write_text(FIRST + FIRST)
+
+    assert 1 == len(gomem.load(tmp_path).by_moment)
