@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
-from gomem.analysis.memory.groups import FILES, NATIVE
-from gomem.causes.beyond_log import beyond_log
-from gomem.causes.beyond_working_set import beyond_sys, beyond_working_set
+from gomem.analysis.memory.groups import NATIVE
+from gomem.causes.beyond_go import beyond_go
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
-from gomem.causes.goroutines import deep_recursion, goroutines_pile_up, opening
+from gomem.causes.goroutines import goroutines_pile_up, opening
 from gomem.causes.missing_call import of_native
 from gomem.causes.outside_go import growth, outside_go
 from gomem.causes.piling_up import threads_pile_up
@@ -34,7 +33,7 @@ from gomem.text import Bytes, Count, Function, Share, Text, text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.analysis.memory.account import Account
+    from gomem.analysis.memory.account import Snapshot
     from gomem.causes.case import Case
     from gomem.causes.outside_go import Growth
     from gomem.causes.thresholds import Thresholds
@@ -69,79 +68,45 @@ def find(case: Case) -> list[Finding]:
 def _by_totals(case: Case) -> list[Finding]:
     """Return a finding by the part of RSS, in totals, that is neither Go nor files."""
     account, thresholds = case.facts.account_of_rss, case.thresholds
-    if account is None:
-        return beyond_working_set(case, CAUSE, _TAKE_SMAPS)
-    last = account.last
-    least = thresholds.notable(thresholds.native_bytes, last.total_bytes)
-    held = last.likely.parts[NATIVE]
-    if held.low < least:
-        beyond = beyond_sys(case, CAUSE, _TAKE_SMAPS)
-        return beyond or _beyond_profiles(case, account, least)
-    moment = case.facts.by_moment[last.moment]
-    grows = growth(case, thresholds.native_bytes)
-    title = text(
-        "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program",
-        Bytes(round(held.low)),
-        Share(held.low / last.total_bytes),
-    )
-    if grows is not None:
-        title = grows.title("Memory outside Go (C or mmap)")
-    return [
-        CAUSE.finding(
-            Severity.INFO if grows is None else Severity.WARNING,
-            title,
-            moment=moment.name,
-            size=round(held.low),
-            evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
-            next_step=_TAKE_SMAPS,
-            confidence="possible",
-        )
-    ]
-
-
-def _beyond_profiles(case: Case, account: Account, least: float) -> list[Finding]:
-    """Return how much more RSS without files grew than all memory allocated in heap profiles.
-
-    Goroutine stacks can be as large, so the result is 0 if goroutines pile up or recurse.
-    """
-    last, profiles = case.facts.by_moment[account.last.moment], case.facts.profiles
-    heap, files = profiles.heap_at_most.get(last.name), _mapped_files(account)
-    are_stacks = goroutines_pile_up(case) or bool(deep_recursion(case))
-    if last.memstats is not None or are_stacks:
+    if account is not None:
+        held, rss = account.last.likely.parts[NATIVE].low, account.last.total_bytes
+        if held >= thresholds.notable(thresholds.native_bytes, rss):
+            return [_held(round(held), account.last, case)]
+    beyond = beyond_go(case)
+    if beyond is None:
         return []
-    if heap is None:
-        return beyond_log(case, CAUSE, account, files, least=least, next_step=_TAKE_SMAPS)
-    beyond = account.change_bytes - files - heap
-    if beyond < least:
-        return []
-    path = profiles.path(last.name)
     return [
         CAUSE.finding(
             Severity.WARNING,
-            text(
-                "Memory outside Go (C or mmap) grows: at least {} of the {} rise in RSS is not Go "
-                "objects",
-                Bytes(round(beyond)),
-                Bytes(account.change_bytes),
-            ),
-            moment=last.name,
-            size=round(beyond),
-            evidence=(
-                *rss_evidence(case.facts.by_moment[account.first.moment]),
-                *rss_evidence(last),
-                *known(path, "B", {"heap, upper bound from alloc_space": round(heap)}),
-            ),
+            beyond.title,
+            moment=beyond.moment,
+            size=beyond.bytes,
+            evidence=beyond.evidence,
             next_step=_TAKE_SMAPS,
             confidence="possible",
         )
     ]
 
 
-def _mapped_files(account: Account) -> float:
-    """Return an upper bound of the growth of files in RSS; 0 if unknown."""
-    grown = account.last.certain.parts[FILES].high - account.first.certain.parts[FILES].low
-    is_known = account.last.certain.parts[FILES].high < account.last.total_bytes
-    return max(0.0, grown) if is_known else 0.0
+def _held(size: int, last: Snapshot, case: Case) -> Finding:
+    moment = case.facts.by_moment[last.moment]
+    grows = growth(case, case.thresholds.native_bytes)
+    title = text(
+        "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program",
+        Bytes(size),
+        Share(size / last.total_bytes),
+    )
+    if grows is not None:
+        title = grows.title("Memory outside Go (C or mmap)")
+    return CAUSE.finding(
+        Severity.INFO if grows is None else Severity.WARNING,
+        title,
+        moment=moment.name,
+        size=size,
+        evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
+        next_step=_TAKE_SMAPS,
+        confidence="possible",
+    )
 
 
 def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:
