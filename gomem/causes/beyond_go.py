@@ -16,8 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from gomem.analysis.memory.groups import FILES
 from gomem.analysis.series.level import LATE
 from gomem.causes.evidence import known, rise_evidence, rss_evidence
@@ -71,7 +69,7 @@ def _sys_is_level(case: Case) -> bool:
     it had after. Readings that end while RSS still grows are followed by an unknown Sys.
     """
     moments = case.facts.of_last_process
-    sizes = [(m.time, float(size)) for m in moments if (size := _reserved(m)) is not None]
+    sizes = [(m.time, float(size)) for m in moments if (size := m.told("Sys")) is not None]
     rise = level_of("", sizes).rise
     if rise is None or rise.shape != "flat" or rise.readings < case.thresholds.growth_readings:
         return False
@@ -85,7 +83,7 @@ def _beyond_sys(case: Case, what: str) -> Beyond | None:
     """Return how much more the size of one process or container rose than Go ever reserved."""
     limits, moments = case.thresholds, case.facts.of_last_process
     used = [(moment, size) for moment in moments if (size := _listed(moment, what)) is not None]
-    reserved = [(size, moment) for moment in moments if (size := _reserved(moment)) is not None]
+    reserved = [(size, moment) for moment in moments if (size := moment.told("Sys")) is not None]
     names = {moment.listed.name for moment, _ in used if moment.listed is not None}
     if len(names) != 1 or not reserved or len(used) < limits.growth_readings:
         return None
@@ -160,9 +158,3 @@ def _mapped_files(account: Account) -> float:
 
 def _listed(moment: MomentFacts, what: str) -> int | None:
     return None if moment.listed is None else getattr(moment.listed, _COLUMNS[what])
-
-
-def _reserved(moment: MomentFacts) -> int | None:
-    stats = moment.any_memstats
-    size = None if stats is None else stats.get("Sys")
-    return None if size is None or pd.isna(size) else int(size)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from gomem.analysis.memory.groups import GROUP_OF_PART, NAMES
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
@@ -63,26 +61,20 @@ def bytes_apart(moment: MomentFacts) -> int:
     if mapped is None or counted is None:
         return 0
     beyond = mapped - counted
-    return min(beyond, 0) or max(0, beyond - _gc_sys(moment))
+    return min(beyond, 0) or max(0, beyond - (moment.counted("GCSys") or 0))
 
 
 def _buffers(moment: MomentFacts, apart: int) -> tuple[Evidence, ...]:
     """Return what `bytes_apart` subtracts if more is mapped than counted."""
     if apart <= 0:
         return ()
-    return known(moment.path("memstats"), "B", {"GCSys, which can be in go-heap": _gc_sys(moment)})
-
-
-def _gc_sys(moment: MomentFacts) -> int:
-    buffers = None if moment.memstats is None else moment.memstats["GCSys"]
-    return 0 if buffers is None or pd.isna(buffers) else int(buffers)
+    buffers = moment.counted("GCSys") or 0
+    return known(moment.path("memstats"), "B", {"GCSys, which can be in go-heap": buffers})
 
 
 def _counted_bytes(moment: MomentFacts) -> int | None:
-    if moment.memstats is None:
-        return None
-    counted = moment.memstats["HeapSys"] + moment.memstats["StackInuse"]
-    return None if pd.isna(counted) else int(counted)
+    heap, stacks = moment.counted("HeapSys"), moment.counted("StackInuse")
+    return None if heap is None or stacks is None else heap + stacks
 
 
 def _mapped_bytes(moment: MomentFacts) -> int | None:

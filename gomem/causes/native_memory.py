@@ -13,8 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.beyond_go import beyond_go
@@ -110,9 +108,7 @@ def _held(size: int, last: Snapshot, case: Case) -> Finding:
 
 
 def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:
-    sys = moment.sys_bytes if moment.memstats is None else moment.memstats.get("Sys")
-    claimed = None if sys is None or pd.isna(sys) else int(sys)
-    return known(moment.path("memstats"), "B", {"Sys": claimed})
+    return known(moment.path("memstats"), "B", {"Sys": moment.told("Sys")})
 
 
 def _of(grows: Growth | None) -> tuple[Evidence, ...]:
@@ -195,9 +191,7 @@ def _finding(
         blocks = "Rss of anonymous blocks from 128 KiB on"
         evidence.append(Evidence(smaps, blocks, native.block_bytes, "B"))
     evidence += [*rss_evidence(moment), *_of(grows)]
-    if moment.memstats is not None:
-        held = int(moment.memstats["HeapInuse"])
-        evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))
+    evidence += known(moment.path("memstats"), "B", {"HeapInuse": moment.counted("HeapInuse")})
     title = _title(native, moment.rss_bytes or 0)
     if grows is not None:
         title = grows.title("C memory (malloc)")

@@ -53,7 +53,7 @@ class End:
         if moment.mappings is not None:
             return cls(moment.path("smaps"), size)
         paths = [row.artefact for row in rss_evidence(moment)]
-        if moment.memstats is not None or moment.sys_bytes is not None:
+        if moment.memstats is not None or moment.told("Sys") is not None:
             paths.append(moment.path("memstats"))
         return cls(", ".join(paths), size)
 

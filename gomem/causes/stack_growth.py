@@ -20,7 +20,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import BOUND_IT, END_THEM, deep_recursion, goroutines_pile_up
 from gomem.causes.sites import caller_sites
 from gomem.facts.callers import FRAMES_BEFORE, GO_WITH_128_FRAMES
-from gomem.facts.goroutines import stack_inuse
+from gomem.facts.goroutines import STACKS_IN_USE
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.text import Bytes, Count, Function, Text, text
 
@@ -82,7 +82,7 @@ def stack_bytes(moment: MomentFacts, case: Case) -> int:
     Without MemStats the size is estimated as the arenas' RSS minus all allocated bytes, but only if
     the stack of a goroutine shows recursion.
     """
-    counted = stack_inuse(moment)
+    counted = moment.told(STACKS_IN_USE)
     if counted is not None:
         return counted
     heap, arenas = case.facts.profiles.heap_at_most.get(moment.name), moment.arenas_rss_bytes
@@ -200,7 +200,7 @@ def _title(
     if alike is not None:
         return _waiting_title(alike, size, moment)
     count, takes = moment.goroutine_count, Text(Bytes(size))
-    if stack_inuse(moment) is None:
+    if moment.told(STACKS_IN_USE) is None:
         takes = text("at least {}", takes)
     if deep:
         return text(
@@ -229,8 +229,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     are_few = (about or 0) < limits.goroutine_count and not goroutines_pile_up(case)
     if not are_large and not (moment.rss_bytes and are_few and size >= large_part):
         return None
-    counted = [each for each in case.facts.moments if stack_inuse(each) is not None]
-    is_lasting = not _come_and_go(np.array([stack_inuse(each) for each in counted], float))
+    counted = [each for each in case.facts.moments if each.told(STACKS_IN_USE) is not None]
+    is_lasting = not _come_and_go(np.array([each.told(STACKS_IN_USE) for each in counted], float))
     is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
     is_grave = is_lasting and are_large and count is not None and size >= large_part
     deep = deep_recursion(case)
@@ -241,8 +241,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         moment=moment.name,
         size=size,
         evidence=(
-            *known(moment.path("memstats"), "B", {"StackInuse": stack_inuse(moment)}),
-            *(_beyond_profiles(moment, case) if stack_inuse(moment) is None else ()),
+            *known(moment.path("memstats"), "B", {STACKS_IN_USE: moment.told(STACKS_IN_USE)}),
+            *(_beyond_profiles(moment, case) if moment.told(STACKS_IN_USE) is None else ()),
             *rss_evidence(moment),
             *known(moment.goroutine_path, "count", {"goroutines": count}),
             *_recursion(deep, case),

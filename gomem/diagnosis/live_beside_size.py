@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from gomem.analysis.memory.groups import FILES, UNDIVIDED
 from gomem.facts.heap_need import heap_needs_of
 from gomem.text import Bytes, Share, Text, text
@@ -43,8 +41,7 @@ def live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 def _undivided(facts: MomentFacts) -> tuple[int, str] | None:
     """The size that no file divides, and its name; None if one does, or there is no size."""
-    stats = facts.any_memstats
-    if facts.memstats is not None or (stats is not None and pd.notna(stats.get("Sys"))):
+    if facts.memstats is not None or facts.told("Sys") is not None:
         return None
     if facts.rss_bytes is not None:
         groups = facts.groups

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from gomem.analysis.collector import triggers
 from gomem.analysis.collector.counters import CollectorCounters, collector_counters
@@ -68,6 +67,8 @@ from gomem.inputs.schema import build_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pandas as pd
 
     from gomem.analysis.collector.steps import Cycles
     from gomem.analysis.memory.ledger import Ledger
@@ -326,12 +327,8 @@ class CaptureFacts:
     @cached_property
     def total_allocs(self) -> dict[str, int]:
         """TotalAlloc by snapshot; empty if the process was replaced."""
-        totals = {
-            moment.name: moment.memstats["TotalAlloc"]
-            for moment in self.moments
-            if moment.memstats is not None
-        }
-        known = {name: int(total) for name, total in totals.items() if pd.notna(total)}
+        totals = {moment.name: moment.counted("TotalAlloc") for moment in self.moments}
+        known = {name: total for name, total in totals.items() if total is not None}
         return known if list(known.values()) == sorted(known.values()) else {}
 
     @cached_property
@@ -385,13 +382,13 @@ class CaptureFacts:
         lag.
         """
         totals = self.profiles.in_use
-        if totals is None or moment.memstats is None:
+        allocated = moment.counted("TotalAlloc")
+        if totals is None or allocated is None:
             return None
         names = [known.name for known in self.moments]
         until = names[: names.index(moment.name) + 1]
         counted = [totals.allocated[name] for name in until if name in totals.allocated]
-        allocated = moment.memstats["TotalAlloc"]
-        if not counted or pd.isna(allocated) or counted[-1] < MIN_COUNTED_SHARE * allocated:
+        if not counted or counted[-1] < MIN_COUNTED_SHARE * allocated:
             return None
         rise = None if self.live_heap is None else self.live_heap.rise
         grows = rise is not None and rise.grown > 0 and rise.linear_share >= MIN_LINEAR_SHARE

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 GOROUTINE, LEAKS = "goroutine", "goroutineleak"  # kinds of profiles
+STACKS_IN_USE = "StackInuse"  # of goroutines, by the runtime's count
 
 
 @dataclass(frozen=True)
@@ -92,20 +93,13 @@ def _of_facts(facts: MomentFacts) -> GoroutineCount | None:
     return GoroutineCount(facts.name, facts.time, count, facts.goroutine_path, frame)
 
 
-def stack_inuse(moment: MomentFacts) -> int | None:
-    """Return the bytes of goroutine stacks by the runtime's count, also of a log; else None."""
-    stats = moment.any_memstats
-    size = None if stats is None else stats.get("StackInuse")
-    return None if size is None or is_unknown(size) else int(size)
-
-
 def growth_of_goroutines(facts: CaptureFacts) -> GoroutineGrowth:
     """Return how the number of goroutines changes over the snapshots, and what grows with it."""
     counts = facts.goroutine_counts
     stacks = [
         (moment.time, float(size))
         for moment in facts.of_last_process
-        if (size := stack_inuse(moment)) is not None
+        if (size := moment.told(STACKS_IN_USE)) is not None
     ]
     return goroutine_growth(
         level_of("goroutines", [(count.time, count.goroutines) for count in counts]),
