@@ -25,10 +25,10 @@ import pandas as pd
 
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW
 from gomem.causes.cause import Cause
+from gomem.causes.checks import printed_bytes, read_from
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Finding, Severity, Site
-from gomem.causes.live_growth import printed_bytes, read_from
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.scores import bounded_log, scores
 from gomem.causes.sites import (

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
+from gomem.causes.checks import limit_exists
 from gomem.causes.collecting import (
     costly_cpu_profile,
     counted_evidence,
@@ -20,7 +21,6 @@ from gomem.causes.collecting import (
 from gomem.causes.commands import TAKE_CPU_PROFILE, sentences, top
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Lack, Severity
-from gomem.causes.memory_limit import limit_exists
 from gomem.causes.sites import called_by, caller_sites
 from gomem.text import Count, Function, MomentName, Share, Text, text
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.checks import matters
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.causes.live_growth import matters
 from gomem.causes.sites import holding_sites, printed_sites, share_words, site_evidence
 from gomem.facts.ended import ended_well
 from gomem.facts.goroutines import level_of

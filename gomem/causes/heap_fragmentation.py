@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import FREE
 from gomem.analysis.memory.heap_slots import slots_beyond
 from gomem.causes.cause import Cause
+from gomem.causes.checks import limit_decides, limit_may_decide
 from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
 from gomem.causes.evidence import heap_evidence, rss_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.causes.memory_limit import limit_decides, limit_may_decide
 from gomem.facts.moment import LIVE
 from gomem.text import Bytes, Text, text
 

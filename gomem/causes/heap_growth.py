@@ -19,6 +19,17 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
+from gomem.causes.checks import (
+    GROWTH,
+    PROFILES,
+    finalizers_hold_up,
+    grows,
+    has_stopped,
+    matters,
+    printed_bytes,
+    probability,
+    read_from,
+)
 from gomem.causes.commands import CAPTURE, sentences, top, with_files
 from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
@@ -32,18 +43,7 @@ from gomem.causes.grown_in_one_file import (
     of_delta,
     of_rss,
 )
-from gomem.causes.live_growth import (
-    CODE,
-    PROFILES,
-    grows,
-    has_stopped,
-    matters,
-    printed_bytes,
-    probability,
-    read_from,
-)
 from gomem.causes.missing_call import of_goroutines, of_growth
-from gomem.causes.piling_up import finalizers_hold_up
 from gomem.causes.sites import (
     aging_words,
     growing_sites,
@@ -94,7 +94,7 @@ def lack(case: Case) -> Lack | None:
     if not is_large or rise.ratio < thresholds.growth_few_ratio:
         return None
     return Lack(
-        CODE,
+        GROWTH,
         seen=text(
             "the live heap rose from {} to {}", Bytes(round(rise.first)), Bytes(round(rise.last))
         ),
@@ -114,7 +114,7 @@ _ONE_MORE = (
     "the one that there is: {}."
 )
 CAUSE = Cause(
-    code=CODE,
+    code=GROWTH,
     mechanism="A collection marks what is reachable; GOGC only decides how much garbage can "
     "accumulate on top of the live heap. So the marked (live) heap is what the program still "
     "references. The live heap grew to its last reading: either the program never drops the "

@@ -19,6 +19,7 @@ import pandas as pd
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.analysis.memory.heap_slots import slots_beyond
 from gomem.causes.cause import Cause
+from gomem.causes.checks import limit_decides, limit_exists, unused_idle_bytes
 from gomem.causes.collecting import scaled_gogc
 from gomem.causes.commands import sentences, with_files
 from gomem.causes.evidence import (
@@ -30,8 +31,6 @@ from gomem.causes.evidence import (
     rss_evidence,
 )
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.causes.idle_heap import unused_idle_bytes
-from gomem.causes.memory_limit import limit_decides, limit_exists
 from gomem.facts.goroutines import level_of
 from gomem.facts.moment import LIVE
 from gomem.releases import Fact

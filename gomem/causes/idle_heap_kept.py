@@ -31,10 +31,9 @@ from gomem.analysis.memory.groups import FREE
 from gomem.analysis.scavenger.goals import BY_PEAK
 from gomem.analysis.scavenger.sentences import BY
 from gomem.causes.cause import Cause
+from gomem.causes.checks import grows, main_idle_bytes, unused_idle_bytes
 from gomem.causes.evidence import goal_evidence, heap_evidence, known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.causes.idle_heap import main_idle_bytes, unused_idle_bytes
-from gomem.causes.live_growth import grows
 from gomem.facts.moment import GOMEMLIMIT, LIVE
 from gomem.releases import Fact
 from gomem.text import Bytes, Command, Text, text

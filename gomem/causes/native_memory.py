@@ -17,13 +17,13 @@ from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.beyond_go import beyond_go
 from gomem.causes.cause import Cause
+from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import goroutines_pile_up, opening
 from gomem.causes.missing_call import of_native
 from gomem.causes.outside_go import growth, outside_go
-from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Count, Function, Share, Text, text

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
+from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import CAPTURE, TAKE_STACKS, sentences
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import begun_words, where_evidence
 from gomem.causes.missing_call import of_threads
 from gomem.causes.one_dump import only_dump, threads_occupied
-from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
 from gomem.facts.moment import THREADS
 from gomem.inputs.kinds import METRICS_PAGE

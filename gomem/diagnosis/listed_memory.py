@@ -18,8 +18,7 @@ from gomem.analysis.memory.cgroup import (
     kernel_bytes,
 )
 from gomem.capture.release import shows_go
-from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
-from gomem.causes.no_go import no_go_words
+from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS, no_go_words
 from gomem.diagnosis.working_set_trend import trend_words
 from gomem.facts.moment import seconds_of
 from gomem.inputs.cgroup.parse import USED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
-from gomem.causes.live_growth import grows
+from gomem.causes.checks import grows
 from gomem.diagnosis.observations import MIN_READINGS, moves, whole_rise, whole_words
 from gomem.text import Bytes, Text, text
 
