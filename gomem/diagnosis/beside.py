@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.diagnosis.beside_size import beyond_sys_words, live_share_words
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.in_use import who_holds
 from gomem.diagnosis.listed_memory import address_space_words, kernel_words
-from gomem.diagnosis.live_beside_size import live_share_words
-from gomem.diagnosis.outside_sys import beyond_sys_words
 from gomem.diagnosis.without_rss import by_pasted
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, Text, text

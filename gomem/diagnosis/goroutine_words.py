@@ -15,10 +15,14 @@ from gomem.causes.commands import (
     TAKE_HEAP_PROFILE,
     WHERE_THEY_WAIT,
 )
-from gomem.diagnosis.connections import connection_words, step_of_connections
-from gomem.diagnosis.goroutine_level import level_count_words, waits_end_words
-from gomem.diagnosis.leak_tests import leak_test_words, step_of_test
-from gomem.diagnosis.one_type import one_type_words
+from gomem.diagnosis.known_goroutines import (
+    connection_words,
+    leak_test_words,
+    one_type_words,
+    step_of_connections,
+    step_of_test,
+)
+from gomem.diagnosis.level_at_end import level_count_words, waits_end_words
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import (
     ALLOCATING,

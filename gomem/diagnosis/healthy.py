@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.analysis.memory.readings import ALL
 from gomem.causes.collecting import collector_is_busy
+from gomem.diagnosis.live_by_fields import risen_without_gc
 from gomem.diagnosis.movement import goal_reached_words, grew
 from gomem.diagnosis.observations import level_since
 from gomem.diagnosis.other_levels import other_levels_stay
-from gomem.diagnosis.without_gc import risen_without_gc
 from gomem.facts.heap_need import heap_needs_of
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text

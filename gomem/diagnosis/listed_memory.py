@@ -19,7 +19,7 @@ from gomem.analysis.memory.cgroup import (
 )
 from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS, no_go_words
-from gomem.diagnosis.working_set_trend import trend_words
+from gomem.diagnosis.level_at_end import trend_words
 from gomem.facts.moment import seconds_of
 from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER

@@ -16,7 +16,7 @@ from gomem.analysis.memory.readings import ALL
 from gomem.causes.goroutines import where_words
 from gomem.causes.sites import changed_sites, share_words
 from gomem.diagnosis.changes import change_words, is_stable
-from gomem.diagnosis.goroutine_level import peak_and_level
+from gomem.diagnosis.level_at_end import alike_at_the_end, peak_and_level
 from gomem.diagnosis.part_words import level_words, part_name
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, Count, MomentName, Rate, Seconds, Text, text
@@ -133,12 +133,8 @@ def _still(rise: Rise | None, account: Account) -> Text:
 
 def level_since(account: Account) -> Text:
     """Say for how long the total has been stable, if several snapshots at the end show that."""
-    last, since = account.last, account.last
-    stable = 0
-    for snapshot in reversed(account.snapshots):
-        if not is_stable(snapshot, last):
-            break
-        since, stable = snapshot, stable + 1
+    stable = alike_at_the_end(account.snapshots, is_stable)
+    last, since = account.last, account.snapshots[-stable]
     if account.change_bytes <= 0 or stable < MIN_READINGS or stable == len(account.snapshots):
         return Text()
     if since.seconds is None or last.seconds is None or not account.is_timed:

@@ -37,6 +37,7 @@ from gomem.diagnosis.listed_memory import (
     report_words,
     shared_words,
 )
+from gomem.diagnosis.live_by_fields import risen_without_gc
 from gomem.diagnosis.metric_series import series_words
 from gomem.diagnosis.movement import (
     goal_reached_words,
@@ -55,7 +56,6 @@ from gomem.diagnosis.other_runs import (
 )
 from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.part_words import file_words, native_words, runtime_words
-from gomem.diagnosis.without_gc import risen_without_gc
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text

@@ -1,4 +1,4 @@
-"""What part of RSS, or of a working set, the live heap is, where no MemStats divide it."""
+"""What part of RSS, or of a working set, is Go's, where no MemStats divide it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,33 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES, UNDIVIDED
 from gomem.facts.heap_need import heap_needs_of
-from gomem.text import Bytes, Share, Text, text
+from gomem.text import Bytes, MomentName, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
 REST = "freed heap that the runtime keeps, stacks, the program's files, or memory outside Go"
+
+
+def beyond_sys_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """RSS beyond Sys, which is not Go's, and how much of the growth is certainly outside Go.
+
+    Sys includes what Go released: Go 1.12 to 1.15 leave that in RSS. What is outside Go's runtime
+    at first is at most the RSS of then.
+    """
+    if facts is None or facts.rss_bytes is None or facts.memstats is not None:
+        return Text()
+    reserved = facts.told("Sys")
+    if reserved is None or reserved >= facts.rss_bytes:
+        return Text()
+    beyond, grown = facts.rss_bytes - reserved, Text()
+    first = next(moment for moment in diagnosis.moments if moment.told("Sys") is not None)
+    if first.rss_bytes is not None and beyond > first.rss_bytes:
+        words = ". Of the growth since {}, at least {} is not Go's, and no heap profile shows it"
+        grown = text(words, MomentName(first.name), Bytes(beyond - first.rss_bytes))
+    words = "At least {} ({}) is outside Go's runtime: RSS beyond Sys{}."
+    return text(words, Bytes(beyond), Share(beyond / facts.rss_bytes), grown)
 
 
 def live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
