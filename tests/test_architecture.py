@@ -43,7 +43,6 @@ SUBJECTS = [
 # What every cause is made of and looks at; the rest are causes.
 OF_CAUSES = {
     "gomem.causes.beyond_go",
-    "gomem.causes.case",
     "gomem.causes.cause",
     "gomem.causes.checks",
     "gomem.causes.collecting",

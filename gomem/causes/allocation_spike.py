@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import printed_bytes, read_from
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rss_evidence
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.series.excursion import Excursion
     from gomem.analysis.series.level import Level
-    from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.excursions import Sighting

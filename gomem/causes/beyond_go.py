@@ -26,7 +26,7 @@ from gomem.text import Bytes, Rate, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Account
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.facts.moment import MomentFacts
 
 RSS, WORKING_SET = "RSS", "working set"

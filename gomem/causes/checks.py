@@ -14,7 +14,7 @@ from gomem.units import MIB
 
 if TYPE_CHECKING:
     from gomem.analysis.series.level import Level, Rise
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 

@@ -17,7 +17,7 @@ from gomem.text import Command, Count, MomentName, Seconds, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.counters import CollectorCounters
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import CollectorCpu

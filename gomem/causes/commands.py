@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.memory.listed import Listed
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
 
 _MAPPINGS_ON = {
     FREEBSD: "procstat -v PID",

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gomem.capture.release import are_no_gos, shows_go
 from gomem.capture.wanted import MEMSTATS, SMAPS
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import CAPTURE_ONCE, CAPTURE_THE_NEXT_RUN, TAKE_SMAPS, see_resident
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.facts.goroutines import has_crashed
 from gomem.inputs.processes.languages import is_not_go
 from gomem.text import Command, Count, MomentName, Text, joined, text
-
-if TYPE_CHECKING:
-    from gomem.causes.case import Case
 
 SMAPS_WORD, MEMSTATS_WORD, MAPPINGS_WORD = "smaps", "MemStats", "list of mappings"
 SHOWN = 10  # snapshots cited as evidence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import GROUP_OF_PART, NAMES
 from gomem.capture.wanted import MEMSTATS, SMAPS
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import CAPTURE_ONCE
 from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -20,7 +20,6 @@ from gomem.text import Bytes, Command, Count, Seconds, Text, text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.groups import LIVE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import TAKE_HEAP_PROFILE, sentences
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -25,7 +25,6 @@ from gomem.causes.sites import largest_sites, share_words, site_evidence
 from gomem.text import Bytes, Count, MomentName, Text, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_exists, limit_leaves_no_room, limit_may_decide
 from gomem.causes.collecting import (
     costly_cpu_profile,
@@ -37,7 +37,6 @@ from gomem.causes.sites import allocating_sites, part_words, pooling_words, site
 from gomem.text import Bytes, Command, Share, Text, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
     from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE, STACKS
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, stacks_in
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Severity, Site
@@ -53,7 +53,6 @@ from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.analysis.series.goroutine_growth import Waiting
-    from gomem.causes.case import Case
     from gomem.causes.finding import MissingCall
     from gomem.facts.goroutines import Leaked
     from gomem.facts.moment import MomentFacts

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.series.goroutine_growth import Waiting
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller

@@ -21,8 +21,7 @@ from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.series.level import Level, Rise
-    from gomem.causes.case import Case
-    from gomem.causes.cause import Cause
+    from gomem.causes.cause import Case, Cause
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FREE
 from gomem.analysis.memory.heap_slots import slots_beyond
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_decides, limit_may_decide
 from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
 from gomem.causes.evidence import heap_evidence, rss_evidence
@@ -20,7 +20,6 @@ from gomem.facts.moment import LIVE
 from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 

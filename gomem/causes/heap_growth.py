@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import (
     GROWTH,
     PROFILES,
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
     from gomem.analysis.retention.described import Keeper
     from gomem.analysis.series.level import Rise
-    from gomem.causes.case import Case
 
 
 def find(case: Case) -> list[Finding]:

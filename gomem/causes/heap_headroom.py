@@ -18,7 +18,7 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.analysis.memory.heap_slots import slots_beyond
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_decides, limit_exists, unused_idle_bytes
 from gomem.causes.collecting import scaled_gogc
 from gomem.causes.commands import sentences, with_files
@@ -38,7 +38,6 @@ from gomem.text import Bytes, Command, Rate, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger import Ledger
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")

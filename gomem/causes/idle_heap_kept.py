@@ -30,7 +30,7 @@ from gomem.analysis.mappings.rows import ARENA
 from gomem.analysis.memory.groups import FREE
 from gomem.analysis.scavenger.goals import BY_PEAK
 from gomem.analysis.scavenger.sentences import BY
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import grows, main_idle_bytes, unused_idle_bytes
 from gomem.causes.evidence import goal_evidence, heap_evidence, known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -39,7 +39,6 @@ from gomem.releases import Fact
 from gomem.text import Bytes, Command, Text, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
     from gomem.facts.moment import LimitedGoal, MomentFacts
     from gomem.releases import GoVersion
 

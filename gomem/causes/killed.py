@@ -21,8 +21,7 @@ from gomem.units import MIB
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.listed import Listed
-    from gomem.causes.case import Case
-    from gomem.causes.cause import Cause
+    from gomem.causes.cause import Case, Cause
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 

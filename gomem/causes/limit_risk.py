@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.ledger_change import MIN_MAIN_SHARE
 from gomem.capture.release import shows_go
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import grows
 from gomem.causes.commands import CAPTURE_ONCE, no_go_words, sentences
 from gomem.causes.evidence import COMPUTED, known
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.cgroup import CgroupUse
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.memory.listed import Listed
-    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.steps import STOPS
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.collecting import counted_evidence
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Severity
@@ -31,7 +31,6 @@ from gomem.text import Command, Count, Seconds, Share, Text, text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts

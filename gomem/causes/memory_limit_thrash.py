@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_leaves_no_room
 from gomem.causes.collecting import (
     counted_cost,
@@ -29,7 +29,6 @@ from gomem.text import Bytes, File, Share, Text, text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
 

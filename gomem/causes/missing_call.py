@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.causes.finding import Site
     from gomem.causes.signatures import Signature
     from gomem.facts.callers import Caller

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.beyond_go import beyond_go
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
 from gomem.causes.evidence import known, rss_evidence
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.memory.account import Snapshot
-    from gomem.causes.case import Case
     from gomem.causes.outside_go import Growth
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller

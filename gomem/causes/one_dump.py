@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.capture.capture import Capture
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
 

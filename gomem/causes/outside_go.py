@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gomem.analysis.memory.account import Account
     from gomem.analysis.series.level import Rise
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts
 

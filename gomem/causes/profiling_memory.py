@@ -9,16 +9,11 @@ BuckHashSys, and runtime/metrics as /memory/classes/profiling/buckets.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gomem.analysis.memory.groups import RUNTIME
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.text import Bytes, Command, MomentName, Text, text
-
-if TYPE_CHECKING:
-    from gomem.causes.case import Case
 
 FIELD = "BuckHashSys"
 

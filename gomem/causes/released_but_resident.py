@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FREE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import TAKE_SMAPS, sentences
 from gomem.causes.evidence import heap_evidence, known, release_evidence, rss_evidence
 from gomem.causes.finding import Finding, Severity
@@ -21,7 +21,6 @@ from gomem.text import Bytes, Command, Count, Text, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 

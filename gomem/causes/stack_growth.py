@@ -13,7 +13,7 @@ import numpy as np
 
 from gomem.analysis.memory.groups import STACKS
 from gomem.analysis.series.shapes import MIN_SWING
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, sentences, with_files
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gomem.causes.case import Case
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
 

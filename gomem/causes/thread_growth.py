@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import NATIVE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import CAPTURE, TAKE_STACKS, sentences
 from gomem.causes.evidence import known, rss_evidence
@@ -26,7 +26,6 @@ from gomem.text import Bytes, Count, Function, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.series.level import Rise
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 CODE = "thread-growth"

@@ -20,7 +20,7 @@ from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.capture.ordered import in_order
 from gomem.causes.allocation_spike import is_far_above_the_usual, why_no_spike
-from gomem.causes.case import Case
+from gomem.causes.cause import Case
 from gomem.causes.limit_risk import growth_is_bounded
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.changes import Change, change_between, mappings_between

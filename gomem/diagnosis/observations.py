@@ -25,7 +25,7 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Account, Part
     from gomem.analysis.series.level import Rise
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
 
 MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level, and in bytes; a change must exceed both
 GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5

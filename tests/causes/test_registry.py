@@ -9,7 +9,7 @@ from gomem.causes import CAUSES
 from gomem.causes.thresholds import Thresholds
 
 PACKAGE = Path(gomem.causes.__file__).parent
-ABOUT_CAUSES = {"__init__", "case", "cause", "collecting", "evidence", "finding", "thresholds"}
+ABOUT_CAUSES = {"__init__", "cause", "collecting", "evidence", "finding", "thresholds"}
 ABOUT_CAUSES |= {"commands"}
 ABOUT_CAUSES |= {"signatures"}  # whose rows stand in signatures.toml
 ABOUT_CAUSES |= {"scores"}  # whose numbers are fitted, and stand in weights.toml

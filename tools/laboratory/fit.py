@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gomem.causes import case as causes
+    from gomem.causes import cause as causes
 
 WEIGHTS = Path(gomem.__file__).parent / "causes" / "weights.toml"
 PENALTY = 0.5  # on squared weights, against overfitting to few captures
