@@ -21,14 +21,13 @@ from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import WHO_MAPS, sentences, top
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.causes.outside_go import outside_go
+from gomem.causes.outside_go import Growth, outside_go
 from gomem.causes.sites import called_by, caller_sites
 from gomem.text import Bytes, Function, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.causes.outside_go import Growth
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
 

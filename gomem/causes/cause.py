@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gomem.causes.commands import sentences
-from gomem.causes.finding import Finding
+from gomem.causes.finding import Evidence, Finding, Lack, MissingCall, Severity, Site
 from gomem.causes.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from gomem.causes.finding import Evidence, Lack, MissingCall, Severity, Site
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
 

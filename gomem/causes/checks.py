@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.series.level import LATE
+from gomem.analysis.series.level import LATE, Level, Rise
 from gomem.causes.scores import bounded_log, scores
 from gomem.releases import Fact
 from gomem.text import Count
 from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from gomem.analysis.series.level import Level, Rise
     from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts

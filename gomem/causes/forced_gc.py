@@ -20,12 +20,11 @@ from gomem.causes.collecting import (
 )
 from gomem.causes.commands import TAKE_CPU_PROFILE, sentences, top
 from gomem.causes.evidence import known
-from gomem.causes.finding import Finding, Lack, Severity
+from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.sites import called_by, caller_sites
 from gomem.text import Count, Function, MomentName, Share, Text, text
 
 if TYPE_CHECKING:
-    from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
 

@@ -31,13 +31,12 @@ from gomem.causes.collecting import (
 )
 from gomem.causes.commands import PPROF, sentences, top_of_last
 from gomem.causes.evidence import known
-from gomem.causes.finding import Evidence, Finding, Lack, Severity
+from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.sites import allocating_sites, part_words, pooling_words, site_evidence
 from gomem.text import Bytes, Command, Share, Text, text
 
 if TYPE_CHECKING:
-    from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.settings import Setting

@@ -22,11 +22,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE, STACKS
-from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
+from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, Waiting
 from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, stacks_in
 from gomem.causes.evidence import known
-from gomem.causes.finding import Evidence, Finding, Severity, Site
+from gomem.causes.finding import Evidence, Finding, MissingCall, Severity, Site
 from gomem.causes.goroutines import (
     BOUND_IT,
     CODE,
@@ -52,8 +52,6 @@ from gomem.inputs.pprof.calls.names import own_function, package_of
 from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
-    from gomem.analysis.series.goroutine_growth import Waiting
-    from gomem.causes.finding import MissingCall
     from gomem.facts.goroutines import Leaked
     from gomem.facts.moment import MomentFacts
 

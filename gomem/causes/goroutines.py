@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES
+from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES, Waiting
 from gomem.causes.evidence import rise_evidence
-from gomem.causes.finding import Evidence, placed
+from gomem.causes.finding import Evidence, Site, placed
 from gomem.causes.scores import bounded_log, scores
 from gomem.causes.sites import part_words
 from gomem.facts.goroutines import STACKS_IN_USE
@@ -17,9 +17,7 @@ from gomem.text import Bytes, Function, Text, text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.causes.cause import Case
-    from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
 

@@ -7,8 +7,6 @@ use. The free slots between them count in HeapInuse but not in HeapAlloc.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gomem.analysis.memory.groups import FREE
 from gomem.analysis.memory.heap_slots import slots_beyond
 from gomem.causes.cause import Case, Cause
@@ -16,11 +14,8 @@ from gomem.causes.checks import limit_decides, limit_may_decide
 from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
 from gomem.causes.evidence import heap_evidence, rss_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.facts.moment import LIVE
+from gomem.facts.moment import LIVE, MomentFacts
 from gomem.text import Bytes, Text, text
-
-if TYPE_CHECKING:
-    from gomem.facts.moment import MomentFacts
 
 
 def find(case: Case) -> list[Finding]:

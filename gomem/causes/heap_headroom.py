@@ -32,13 +32,12 @@ from gomem.causes.evidence import (
 )
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.facts.goroutines import level_of
-from gomem.facts.moment import LIVE
+from gomem.facts.moment import LIVE, MomentFacts
 from gomem.releases import Fact
 from gomem.text import Bytes, Command, Rate, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger import Ledger
-    from gomem.facts.moment import MomentFacts
 
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.own_code import IN_USE
-from gomem.causes.finding import MissingCall
+from gomem.causes.finding import MissingCall, Site
 from gomem.causes.lock_holder import lock_holder
 from gomem.causes.signatures import (
     ALLOCATED,
@@ -27,7 +27,7 @@ from gomem.causes.signatures import (
     signature_of,
     signatures,
 )
-from gomem.facts.callers import GOROUTINE, SINCE_START
+from gomem.facts.callers import GOROUTINE, SINCE_START, Caller
 from gomem.facts.profiles import ALLOCATED as ALLOC_SPACE
 from gomem.inputs.pprof.calls.graph import MAX_STACKS
 from gomem.inputs.pprof.calls.graph import stacks_of as stacks_of_profile
@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.causes.cause import Case
-    from gomem.causes.finding import Site
     from gomem.causes.signatures import Signature
-    from gomem.facts.callers import Caller
     from gomem.inputs.pprof.table import Profile
 
 Stack = tuple[str, str, str]  # functions joined by `;`, wait reason, creator

@@ -23,7 +23,7 @@ from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import goroutines_pile_up, opening
 from gomem.causes.missing_call import of_native
-from gomem.causes.outside_go import growth, outside_go
+from gomem.causes.outside_go import Growth, growth, outside_go
 from gomem.causes.sites import called_by, caller_sites
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Count, Function, Share, Text, text
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.memory.account import Snapshot
-    from gomem.causes.outside_go import Growth
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, places_of, stacks_of
+from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, Waiting, places_of, stacks_of
 from gomem.causes.goroutines import goroutines_heap_bytes
 from gomem.causes.sites import growing_sites
 from gomem.inputs.goroutines.parse import SECONDS
@@ -37,7 +37,6 @@ from gomem.text import Count, Function, text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.capture.capture import Capture
     from gomem.causes.cause import Case
     from gomem.facts.goroutines import GoroutineCount

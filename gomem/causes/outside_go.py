@@ -16,7 +16,7 @@ import numpy as np
 
 from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.groups import NATIVE
-from gomem.analysis.series.level import Level
+from gomem.analysis.series.level import Level, Rise
 from gomem.causes.evidence import known, rss_evidence, watched_evidence
 from gomem.causes.scores import bounded_log, scores
 from gomem.text import Bytes, Count, Rate, Share, Text, text
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gomem.analysis.memory.account import Account
-    from gomem.analysis.series.level import Rise
     from gomem.causes.cause import Case
     from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts

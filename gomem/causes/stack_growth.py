@@ -19,7 +19,7 @@ from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import BOUND_IT, END_THEM, deep_recursion, goroutines_pile_up
 from gomem.causes.sites import caller_sites
-from gomem.facts.callers import FRAMES_BEFORE, GO_WITH_128_FRAMES
+from gomem.facts.callers import FRAMES_BEFORE, GO_WITH_128_FRAMES, Caller
 from gomem.facts.goroutines import STACKS_IN_USE
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.text import Bytes, Count, Function, Text, text
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
 
 

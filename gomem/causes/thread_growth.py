@@ -20,13 +20,12 @@ from gomem.causes.goroutines import begun_words, where_evidence
 from gomem.causes.missing_call import of_threads
 from gomem.causes.one_dump import only_dump, threads_occupied
 from gomem.causes.sites import called_by, caller_sites
-from gomem.facts.moment import THREADS
+from gomem.facts.moment import THREADS, MomentFacts
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.text import Bytes, Count, Function, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.series.level import Rise
-    from gomem.facts.moment import MomentFacts
 
 CODE = "thread-growth"
 STACKS = "thread_stacks"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
-from gomem.causes.finding import Severity
+from gomem.causes.finding import Finding, Severity
 from gomem.text import Count, File, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
-    from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
 
 DAMAGED = "data-damaged"

@@ -23,7 +23,7 @@ from gomem.diagnosis.known_goroutines import (
     step_of_test,
 )
 from gomem.diagnosis.level_at_end import level_count_words, waits_end_words
-from gomem.facts.goroutines import GOROUTINE, LEAKS
+from gomem.facts.goroutines import GOROUTINE, LEAKS, GoroutineCount
 from gomem.inputs.goroutines.crash import (
     ALLOCATING,
     DEADLOCK,
@@ -42,7 +42,6 @@ from gomem.units import is_unknown
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.listed_memory import Told
-    from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.goroutines.crash import Crash
     from gomem.inputs.goroutines.table import Goroutines

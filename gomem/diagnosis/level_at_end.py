@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.grown_in_one_file import working_set_level
 from gomem.causes.one_dump import waits_end
-from gomem.facts.goroutines import level_of
+from gomem.facts.goroutines import GoroutineCount, level_of
 from gomem.text import Count, Function, MomentName, Rate, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.goroutines import GoroutineCount
 
 _Reading = TypeVar("_Reading")
 MANY = 100  # goroutines: of fewer, it is not worth saying that they are as many as before

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.account import common_division
+from gomem.analysis.memory.account import Snapshot, common_division
 from gomem.diagnosis.part_words import part_key, part_name
 from gomem.text import MomentName, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gomem.analysis.memory.account import Snapshot
     from gomem.analysis.memory.bounds import Interval
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts

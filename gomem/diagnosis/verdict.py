@@ -21,7 +21,7 @@ from gomem.analysis.memory.groups import (
     RUNTIME,
     UNDIVIDED,
 )
-from gomem.causes.finding import Severity
+from gomem.causes.finding import Finding, Severity
 from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.cgroup_growth import cgroup_growth, usage_words
 from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
@@ -62,7 +62,6 @@ from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, 
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
-    from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 

@@ -17,7 +17,7 @@ from gomem.analysis.collector.counters import CollectorCounters, collector_count
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
-from gomem.analysis.profiles.lifetimes import OWN
+from gomem.analysis.profiles.lifetimes import OWN, Lifetimes
 from gomem.analysis.retention.keepers import NotWhole
 from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps
 from gomem.analysis.series.goroutine_growth import (
@@ -27,7 +27,7 @@ from gomem.analysis.series.goroutine_growth import (
 )
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import MOVES
-from gomem.analysis.what_if.what_if import Asked
+from gomem.analysis.what_if.what_if import Asked, WhatIf
 from gomem.facts.account import account_of_capture, account_of_rss
 from gomem.facts.callers import Callers
 from gomem.facts.collector import CollectorFacts
@@ -73,8 +73,6 @@ if TYPE_CHECKING:
     from gomem.analysis.collector.steps import Cycles
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.memory.limits import TimeToLimit
-    from gomem.analysis.profiles.lifetimes import Lifetimes
-    from gomem.analysis.what_if.what_if import WhatIf
     from gomem.capture.capture import Capture
     from gomem.errors import Damage
     from gomem.facts.goroutines import GoroutineCount

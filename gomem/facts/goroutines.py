@@ -15,8 +15,8 @@ from gomem.analysis.series.goroutine_growth import (
     goroutine_growth,
     waiting_of,
 )
-from gomem.analysis.series.level import Level
-from gomem.capture.moment import goroutines_of
+from gomem.analysis.series.level import Level, Rise
+from gomem.capture.moment import Moment, goroutines_of
 from gomem.inputs.goroutines.crash import FATAL
 from gomem.inputs.goroutines.parse import finalizer_of
 from gomem.inputs.pprof.calls.names import own_function
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gomem.analysis.series.goroutine_growth import Waiting
-    from gomem.analysis.series.level import Rise
     from gomem.capture.capture import Capture
-    from gomem.capture.moment import Moment
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
 

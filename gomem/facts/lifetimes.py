@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.steps import pieces_of
-from gomem.analysis.profiles.lifetimes import lifetimes
+from gomem.analysis.profiles.lifetimes import Lifetimes, lifetimes
 
 if TYPE_CHECKING:
-    from gomem.analysis.profiles.lifetimes import Lifetimes
     from gomem.facts.capture import CaptureFacts
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES, pieces_of
+from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, pieces_of
 from gomem.analysis.memory.live_heap import InUse, LiveHeap, Marks, live_heap
 from gomem.analysis.profiles.published import published, total_bounds
 from gomem.releases import Fact
@@ -15,7 +15,6 @@ from gomem.releases import Fact
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gomem.analysis.collector.steps import Cycles
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
