@@ -26,7 +26,7 @@ from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.cgroup_growth import cgroup_growth, usage_words
 from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
 from gomem.diagnosis.findings import DATA_PREFIX
-from gomem.diagnosis.further import further_words
+from gomem.diagnosis.further import further_words, series_words
 from gomem.diagnosis.healthy import unread_series_words
 from gomem.diagnosis.listed_memory import (
     at_moment,
@@ -38,7 +38,6 @@ from gomem.diagnosis.listed_memory import (
     shared_words,
 )
 from gomem.diagnosis.live_by_fields import risen_without_gc
-from gomem.diagnosis.metric_series import series_words
 from gomem.diagnosis.movement import (
     goal_reached_words,
     grew,

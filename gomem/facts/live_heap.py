@@ -29,7 +29,7 @@ COLUMNS = ("seconds", "LastGC", *COUNTS, "stack_bytes", "live_bytes", "in_use_by
 def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
     """Return the live heap over time; None for fewer than two readings."""
     marks = None if facts.cycles is None else marks_of(facts.cycles)
-    stats, gogc = stats_of(facts.moments, {}), facts.settings.gogc
+    stats, gogc = stats_of(facts.of_last_process, {}), facts.settings.gogc
     if not facts.go_version.possibly(Fact.STACKS_COUNT):
         stats["stack_bytes"] = 0.0
     in_use = in_use_of(facts.profiles.of_last_process)

@@ -121,6 +121,10 @@ class ProfileFacts:
             name: profile for name, profile in self.by_moment.items() if profile.printed is None
         }
 
+    @property
+    def _in_use_in_order(self) -> list[Profile]:
+        return [*that_count(IN_USE, self.in_order).values()]
+
     # Allocation
 
     @cached_property
@@ -229,7 +233,7 @@ class ProfileFacts:
 
         See `profiles.own_code.HOLDERS`; None for fewer than two profiles.
         """
-        usable = [*that_count(IN_USE, self.in_order).values()]
+        usable = self._in_use_in_order
         if self.grown_moment is None or len(usable) < 2:
             return None
         late = self.in_order[self.grown_moment]
@@ -238,7 +242,7 @@ class ProfileFacts:
     @cached_property
     def change_holders(self) -> pd.DataFrame | None:
         """What the program's functions gained from first to last profile, bursts included."""
-        usable = [*that_count(IN_USE, self.in_order).values()]
+        usable = self._in_use_in_order
         return holders(usable[-1], usable[0]) if len(usable) > 1 else None
 
     @cached_property
@@ -247,7 +251,7 @@ class ProfileFacts:
 
         See `profiles.own_code.HOLDERS`.
         """
-        usable = [*that_count(IN_USE, self.in_order).values()]
+        usable = self._in_use_in_order
         return holders(usable[-1]) if usable else None
 
     @cached_property
