@@ -137,7 +137,8 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
     return CAUSE.finding(
         Severity.INFO if is_explained else Severity.WARNING,
         _title(live, rise, sites, case, has_ended=bool(ended)),
-        moment=case.facts.moments[-1].name if case.facts.moments else _last_profile(case),
+        moment=next((moment.name for moment in reversed(case.facts.moments)), None)
+        or next(reversed([*case.facts.profiles.paths]), None),
         size=round(live.grown_to_the_end),
         evidence=(
             *_evidence(live, rise, case),
@@ -261,10 +262,6 @@ def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
     if live.rises_between_bursts:
         return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
     return rise_evidence(path, "live heap", rise)
-
-
-def _last_profile(case: Case) -> str | None:
-    return next(reversed([*case.facts.profiles.paths]), None)
 
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:

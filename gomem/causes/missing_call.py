@@ -155,10 +155,8 @@ def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> Missing
         return None
     said = _said(found, case, groups[found.name].own)
     holder = _lock_holder(frames[-1], said.function, case) if found.name in LOCKS else ""
-    return _held_in(holder, said) if holder else said
-
-
-def _held_in(holder: str, said: MissingCall) -> MissingCall:
+    if not holder:
+        return said
     return replace(said, function=holder, file="", line=None, why=_HOLDS_IT, is_elsewhere=False)
 
 

@@ -48,7 +48,7 @@ def _growing(rise: Rise, case: Case) -> Finding:
     counted = [m for m in case.facts.of_last_process if m.threads is not None]
     first, last = counted[0], counted[-1]
     callers, size = case.facts.callers.calling_c, _stack_bytes(last)
-    watched = rise.seconds if _are_timed(counted) else None
+    watched = rise.seconds if all(moment.time is not None for moment in counted) else None
     during = Text() if watched is None else text(" in {}", Seconds(watched))
     held = text("; their C stacks take {}", Bytes(size)) if size else during
     sites = caller_sites(callers, thresholds, size or 0)
@@ -151,7 +151,3 @@ def _path(moment: MomentFacts) -> str:
         if kind in moment.paths:
             return moment.path(kind)
     return moment.path("metrics" if THREADS in moment.metrics else METRICS_PAGE)
-
-
-def _are_timed(moments: list[MomentFacts]) -> bool:
-    return all(moment.time is not None for moment in moments)
