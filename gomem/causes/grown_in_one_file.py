@@ -13,9 +13,9 @@ from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.sites import holding_sites, printed_sites, share_words, site_evidence
-from gomem.facts.ended import ended_well
 from gomem.facts.goroutines import level_of
 from gomem.facts.profiles import IN_USE
+from gomem.facts.told_beside import ended_well
 from gomem.inputs.pprof.about import is_delta
 from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 

@@ -52,7 +52,7 @@ from gomem.causes.sites import (
     site_evidence,
     whole_evidence,
 )
-from gomem.facts.ended import ended_well
+from gomem.facts.told_beside import ended_well
 from gomem.text import Bytes, Count, Function, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:

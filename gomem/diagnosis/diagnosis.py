@@ -40,7 +40,7 @@ from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
 from gomem.facts.frames import cycles_frame
-from gomem.facts.halves import halves
+from gomem.facts.one_process import halves
 from gomem.facts.profiles import ProfileFacts, has_samples
 from gomem.text import CaptureName, MomentName, text
 

@@ -31,7 +31,6 @@ from gomem.analysis.what_if.what_if import Asked, WhatIf
 from gomem.facts.account import account_of_capture, account_of_rss
 from gomem.facts.callers import Callers
 from gomem.facts.collector import CollectorFacts
-from gomem.facts.container import kill_described
 from gomem.facts.excursions import sightings_of
 from gomem.facts.frames import (
     container_sizes,
@@ -62,6 +61,7 @@ from gomem.facts.retention import scavenger_of
 from gomem.facts.rss_profile import rss_profile, rss_tree
 from gomem.facts.settings import ENVIRONMENT, METRICS, settings_of, stated_settings
 from gomem.facts.sides import facts_of_moments
+from gomem.facts.told_beside import kill_described
 from gomem.facts.what_if import what_if_of
 from gomem.inputs.schema import build_rows
 

@@ -21,12 +21,12 @@ from gomem.analysis.collector.steps import pieces_of
 from gomem.analysis.collector.triggers import STATED
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.capture.manifest import MANIFEST
-from gomem.facts.container import texts_beside
 from gomem.facts.live_heap import stats_of
 from gomem.facts.moment import GOGC as GOGC_METRIC
 from gomem.facts.moment import GOMAXPROCS as GOMAXPROCS_METRIC
 from gomem.facts.moment import GOMEMLIMIT as LIMIT_METRIC
 from gomem.facts.moment import NO_GOMEMLIMIT
+from gomem.facts.told_beside import texts_beside
 from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import (
     GODEBUG,
