@@ -330,7 +330,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
     (dump,) = (count for count in case.facts.goroutine_counts if count.frame is not None)
     there, sites = suspicion.there, growing_sites(case)
     heap = goroutines_heap_bytes(case, sites)
-    size = _stacks_of(dump.moment, there, case) + heap
+    size = max(0, goroutine_stack_bytes(case.facts.by_moment.get(dump.moment), there)) + heap
     missing, of_connections = of_goroutines(case), suspicion.is_of_connections
     shows = "" if of_connections and missing else _next_step(case, dump.path, missing)
     where = Text() if of_connections else where_words(waiting, case.thresholds)
@@ -359,14 +359,6 @@ def _of_one_dump(case: Case) -> list[Finding]:
             missing_call=missing,
         )
     ]
-
-
-def _stacks_of(moment: str, there: int, case: Case) -> int:
-    """Return the stack bytes of a snapshot; without a ledger, those of minimum stacks."""
-    facts = case.facts.by_moment.get(moment)
-    if facts is None or facts.ledger is None or not facts.ledger.has("stacks"):
-        return there * SMALLEST_STACK
-    return max(0, goroutine_stack_bytes(facts))
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:

@@ -203,8 +203,9 @@ def _held_share(moment: str, case: Case) -> float:
     return goroutines_heap_bytes(case, growing_sites(case)) / whole if whole else 0.0
 
 
-def goroutine_stack_bytes(moment: MomentFacts) -> int:
+def goroutine_stack_bytes(moment: MomentFacts | None, there: int | None = None) -> int:
     """Return the stack bytes; without a ledger, the minimum stack for each goroutine."""
-    if moment.ledger is not None and moment.ledger.has("stacks"):
+    if moment is not None and moment.ledger is not None and moment.ledger.has("stacks"):
         return moment.ledger.part("stacks")
-    return (moment.goroutine_count or 0) * SMALLEST_STACK
+    counted = None if moment is None else moment.goroutine_count
+    return (there or counted or 0) * SMALLEST_STACK
