@@ -147,8 +147,8 @@ def _crash_of(diagnosis: Diagnosis) -> Crash | None:
 def _step_of(diagnosis: Diagnosis) -> Text:
     """The next step; a crashed process cannot be measured any more."""
     crash, largest = _crash_of(diagnosis), _largest(diagnosis.facts.goroutine_groups)
-    if _is_a_build(diagnosis):
-        return _BUILD_LESS
+    if any(dump.crash is not None and dump.crash.building for dump in _dumps(diagnosis)):
+        return _BUILD_LESS  # the Go compiler crashed
     if step := _step_of_crash(diagnosis, crash) or step_of_test(_dumps(diagnosis), largest):
         return step
     groups, limits = diagnosis.facts.goroutine_groups, diagnosis.thresholds
@@ -172,11 +172,6 @@ def _is_excerpt(diagnosis: Diagnosis) -> bool:
     has_main = shown["stack"].str.contains(r"(?:^|;)(?:main|runtime)\.main(?:;|$)").any()
     is_crash = shown["state"].isin(AT_WORK).any()  # whose head is cut
     return not has_main and not is_crash
-
-
-def _is_a_build(diagnosis: Diagnosis) -> bool:
-    """Whether the Go compiler crashed."""
-    return any(dump.crash is not None and dump.crash.building for dump in _dumps(diagnosis))
 
 
 def _has_lost_lines(diagnosis: Diagnosis, counted: GoroutineCount) -> bool:

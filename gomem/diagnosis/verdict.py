@@ -138,7 +138,11 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         )
         grew = grew or of_cgroup.is_held
     severity = _severity(diagnosis, named, grew=grew)
-    said = {"where": where, "moved": moved, "found": "" if named is None else _title(named)}
+    said = {
+        "where": where,
+        "moved": moved,
+        "found": "" if named is None else Text(named.title).sentence(),
+    }
     first = _first(diagnosis, named, severity, said)
     headline = said.pop(first)
     if first == "where" and (facts is None or facts.rss_bytes is None):
@@ -230,10 +234,6 @@ def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
         if moment.ledger is not None or moment.listed is not None or moment.logged is not None
     ]
     return known[-1] if known else None
-
-
-def _title(finding: Finding) -> Text:
-    return Text(finding.title).sentence()
 
 
 # Which finding is named, and its severity
