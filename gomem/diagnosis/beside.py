@@ -9,7 +9,7 @@ from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.in_use import who_holds
 from gomem.diagnosis.listed_memory import address_space_words, kernel_words
 from gomem.diagnosis.without_rss import by_pasted
-from gomem.facts.heap_need import heap_needs_of
+from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, MomentName, Share, Text, text
 

@@ -12,9 +12,8 @@ from gomem.analysis.series.level import Level
 from gomem.causes.collecting import collector_is_busy
 from gomem.diagnosis.few_fields import heap_level, step_of
 from gomem.diagnosis.live_by_fields import risen_without_gc
-from gomem.diagnosis.movement import goal_reached_words, grew
-from gomem.diagnosis.observations import level_since
-from gomem.facts.heap_need import heap_needs_of
+from gomem.diagnosis.observations import goal_reached_words, grew, level_since
+from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text

@@ -38,14 +38,14 @@ from gomem.diagnosis.listed_memory import (
     shared_words,
 )
 from gomem.diagnosis.live_by_fields import risen_without_gc
-from gomem.diagnosis.movement import (
+from gomem.diagnosis.next_step import next_step_of
+from gomem.diagnosis.observations import (
     goal_reached_words,
     grew,
     is_total_stable,
     moved_words,
     reserved_words,
 )
-from gomem.diagnosis.next_step import next_step_of
 from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
     earlier_processes_words,

@@ -52,11 +52,10 @@ from gomem.facts.goroutines import (
     running_finalizer,
 )
 from gomem.facts.keepers import Held, Kept, held_of, kept_of
-from gomem.facts.lifetimes import lifetimes_of
 from gomem.facts.live_heap import live_heap_of
 from gomem.facts.moment import LIVE, MomentFacts, growth_to_limit, seconds_of
 from gomem.facts.one_process import of_last_process
-from gomem.facts.profiles import ProfileFacts
+from gomem.facts.profiles import ProfileFacts, lifetimes_of
 from gomem.facts.retention import scavenger_of
 from gomem.facts.rss_profile import rss_profile, rss_tree
 from gomem.facts.settings import ENVIRONMENT, METRICS, settings_of, stated_settings
