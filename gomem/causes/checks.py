@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gomem.analysis.series.level import LATE, Level, Rise
 from gomem.causes.scores import bounded_log, scores
 from gomem.releases import Fact
@@ -66,15 +64,11 @@ def has_stopped(case: Case) -> bool:
     if any(moment.time is None for moment in case.facts.of_last_process if moment.rss_bytes):
         return False
     since = level.since_start
-    if (
-        len(since) < thresholds.growth_many_readings
-        or since.span_seconds < thresholds.most_share * rise.seconds
-    ):
+    is_watched = since.span_seconds >= thresholds.most_share * rise.seconds
+    if since.rise is None or len(since) < thresholds.growth_many_readings or not is_watched:
         return False
-    seconds, values = since.seconds, since.values
-    late = float(np.interp(seconds[-1] - LATE * since.span_seconds, seconds, values))
-    expected = rise.rate * LATE * since.span_seconds
-    return float(values[-1]) - late < thresholds.growth_stopped_share * expected
+    late = since.rise.late_share * max(0.0, since.rise.grown)
+    return late < thresholds.growth_stopped_share * rise.rate * LATE * since.span_seconds
 
 
 def printed_bytes(size: float, level: Level) -> int:
