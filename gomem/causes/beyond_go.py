@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 RSS, WORKING_SET = "RSS", "working set"
-_COLUMNS = {RSS: "rss_bytes", WORKING_SET: "working_set_bytes"}
 _WORDS = {
     RSS: ("C or mmap", "RSS"),
     WORKING_SET: ("C, mmap or page cache", "the working set"),
@@ -114,39 +113,45 @@ def _beyond_sys(case: Case, what: str) -> Beyond | None:
 
 def _beyond_heap(case: Case, account: Account) -> Beyond | None:
     """Return how much more RSS rose than files and the heap; None if stacks can have it."""
-    facts, limits, change = case.facts, case.thresholds, account.change_bytes
-    first, last = (facts.by_moment[end.moment] for end in (account.first, account.last))
+    profiles, limits = case.facts.profiles, case.thresholds
+    last = case.facts.by_moment[account.last.moment]
     if last.memstats is not None or goroutines_pile_up(case) or deep_recursion(case):
         return None
     least = limits.notable(limits.native_bytes, account.last.total_bytes)
-    beyond, title, log = change - _mapped_files(account), _BEYOND_PROFILE, facts.collector
-    if (heap := facts.profiles.heap_at_most.get(last.name)) is not None:
-        beyond -= heap
-        cited = known(
-            facts.profiles.path(last.name), "B", {"heap, upper bound from alloc_space": round(heap)}
-        )
-    elif log is not None and log.runs and last.any_memstats is None:
-        run, rise = log.runs[-1], facts.rss_level.rise
-        is_bound = run.first_number == 1 or (rise is not None and rise.goes_on)
-        if not run.largest_bytes or not is_bound:
-            return None
-        beyond -= limits.rise_ratio * (run.largest_bytes + (run.most_stacks_bytes or 0))
-        least, title = max(least, limits.most_share * change), _BEYOND_LOG
-        heap, cited = (
-            run.largest_bytes,
-            known(log.path, "B", {"largest heap or goal": run.largest_bytes}),
-        )
-    else:
-        return None
-    if beyond < least:
-        return None
-    sizes = (Bytes(round(beyond)), Bytes(change), Bytes(round(heap)))
-    return Beyond(
-        text(title, *sizes[: title.count("{}")]),
-        last.name,
-        round(beyond),
-        (*rss_evidence(first), *rss_evidence(last), *cited),
+    grown, heap = (
+        account.change_bytes - _mapped_files(account),
+        profiles.heap_at_most.get(last.name),
     )
+    if heap is None:
+        return _beyond_log(case, account, grown, least)
+    if grown - heap < least:
+        return None
+    title = text(_BEYOND_PROFILE, Bytes(round(grown - heap)), Bytes(account.change_bytes))
+    cited = {"heap, upper bound from alloc_space": round(heap)}
+    evidence = known(profiles.path(last.name), "B", cited)
+    return _of_rss(case, account, title, round(grown - heap), evidence)
+
+
+def _beyond_log(case: Case, account: Account, grown: float, least: float) -> Beyond | None:
+    facts, limits, change = case.facts, case.thresholds, account.change_bytes
+    log, rise = facts.collector, facts.rss_level.rise
+    if log is None or not log.runs or facts.by_moment[account.last.moment].any_memstats is not None:
+        return None
+    run = log.runs[-1]
+    is_bound = run.first_number == 1 or (rise is not None and rise.goes_on)
+    beyond = grown - limits.rise_ratio * (run.largest_bytes + (run.most_stacks_bytes or 0))
+    if not run.largest_bytes or not is_bound or beyond < max(least, limits.most_share * change):
+        return None
+    title = text(_BEYOND_LOG, Bytes(round(beyond)), Bytes(change), Bytes(run.largest_bytes))
+    evidence = known(log.path, "B", {"largest heap or goal": run.largest_bytes})
+    return _of_rss(case, account, title, round(beyond), evidence)
+
+
+def _of_rss(
+    case: Case, account: Account, title: Text, size: int, evidence: tuple[Evidence, ...]
+) -> Beyond:
+    first, last = (case.facts.by_moment[end.moment] for end in (account.first, account.last))
+    return Beyond(title, last.name, size, (*rss_evidence(first), *rss_evidence(last), *evidence))
 
 
 def _mapped_files(account: Account) -> float:
@@ -157,4 +162,7 @@ def _mapped_files(account: Account) -> float:
 
 
 def _listed(moment: MomentFacts, what: str) -> int | None:
-    return None if moment.listed is None else getattr(moment.listed, _COLUMNS[what])
+    listed = moment.listed
+    if listed is None:
+        return None
+    return listed.rss_bytes if what == RSS else listed.working_set_bytes
