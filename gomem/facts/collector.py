@@ -63,7 +63,7 @@ class LoggedRun:
 
 
 # The fields of `LoggedRun` by the column of the collections, and how they sum up.
-OF_RUN = {
+RUN_FIELDS = {
     "cycles": ("run", "size"),
     "first_number": ("number", "first"),
     "first_bytes": ("heap_live_bytes", "first"),
@@ -72,7 +72,7 @@ OF_RUN = {
     "highest_goal_bytes": ("heap_goal_bytes", "max"),
     "most_stacks_bytes": ("stacks_bytes", "max"),
 }
-RUN_COLUMNS = list(dict.fromkeys(column for column, _ in OF_RUN.values()))
+RUN_COLUMNS = list(dict.fromkeys(column for column, _ in RUN_FIELDS.values()))
 
 
 @dataclass(frozen=True)
@@ -197,8 +197,8 @@ class CollectorFacts:
     def runs(self) -> tuple[LoggedRun, ...]:
         """The processes of the log, in order."""
         pieces = pieces_of(self.cycles, RUN_COLUMNS)
-        parts = [piece.groupby("run").agg(**OF_RUN) for piece in pieces]
-        again = {name: "sum" if how == "size" else how for name, (_, how) in OF_RUN.items()}
+        parts = [piece.groupby("run").agg(**RUN_FIELDS) for piece in pieces]
+        again = {name: "sum" if how == "size" else how for name, (_, how) in RUN_FIELDS.items()}
         runs = pd.concat(parts).groupby(level="run").agg(again) if parts else pd.DataFrame()
         return tuple(LoggedRun(*map(_whole, row)) for row in runs.itertuples())
 
