@@ -4,6 +4,7 @@ Many people paste without fences: a sentence, a blank line, what one command pri
 what the next one printed. Blocks next to each other belong together if they are of one kind, or if
 files of the first kind have parts like the second. A line above a block, such as "and the heap:",
 is of no kind; between two blocks of a kind that a file has once, it begins another reading.
+The items of a list of no kind are blocks of their own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from gomem.inputs.kinds import CAPTURE_SCOPE, kind_of
+from gomem.inputs.markdown import BULLET
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +42,7 @@ class Block:
     stop: int
     kind: Kind
     caption: int | None = None
+    is_item: bool = False  # whether it is one of several in a list
 
 
 def blocks_of(lines: Sequence[bytes], start: int, stop: int) -> list[Block]:
@@ -50,6 +53,7 @@ def blocks_of(lines: Sequence[bytes], start: int, stop: int) -> list[Block]:
         is_next = bool(found) and found[-1].kind.name == DUMP and lines[begin].startswith(GOROUTINE)
         kind = found[-1].kind if is_next else kind_of(b"\n".join(lines[begin:end]) + b"\n")
         if kind is None:
+            found += _items(lines, begin, end)
             is_apart, caption = True, begin if end == begin + 1 else None
             continue
         if found and _is_one(found[-1].kind, kind, is_apart=is_apart):
@@ -58,6 +62,14 @@ def blocks_of(lines: Sequence[bytes], start: int, stop: int) -> list[Block]:
             found.append(Block(begin, end, kind, caption))
         is_apart, caption = False, None
     return found
+
+
+def _items(lines: Sequence[bytes], start: int, stop: int) -> Iterator[Block]:
+    """The lines of a list that are artefacts."""
+    if stop - start > 1 and all(BULLET.match(line) for line in lines[start:stop]):
+        for place in range(start, stop):
+            if (kind := kind_of(lines[place] + b"\n")) is not None:
+                yield Block(place, place + 1, kind, is_item=True)
 
 
 def _between_blank_lines(

@@ -109,10 +109,9 @@ class Capture(WithDamage, Mapping[str, Moment]):
         go_version: The Go release of the process, as far as known.
         manifest: The collector's facts about the process, and the data it could not get.
         unread_evidence: Paths of files of unknown kind that contain memory data.
-        other_runs: Readings that no frame has: those of earlier processes in a text and, if the
-            capture has other files, those before a text's last reading.
-        unused_sizes, unused_settings: Memory sizes in the prose of a text, and runtime variables
-            that it sets, such as `GOGC=50`, verbatim, which no frame has.
+        other_runs: Readings that no frame has: of earlier processes in a text, or before its last.
+        unused_sizes, unused_settings: Sizes in the prose of a text, and runtime variables that it
+            sets (`GOGC=50`), verbatim, which no frame has; `stated` is what its sentences say.
         system: The operating system named in a text, if it is not Linux; else empty.
         place: The folder or archive in which the files' paths begin, as it was named.
     """
@@ -129,6 +128,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     other_runs: tuple[OtherRun, ...] = ()
     unused_sizes: tuple[str, ...] = ()
     unused_settings: tuple[str, ...] = ()
+    stated: tuple[Text, ...] = ()
     system: str = ""
     place: str = ""
 

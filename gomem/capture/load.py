@@ -28,8 +28,10 @@ from gomem.capture.timeline import with_series, with_stamped
 from gomem.capture.times_of_day import dated
 from gomem.capture.watched import watched_in_a_notebook
 from gomem.errors import CaptureError, Damage, FormatError
+from gomem.inputs.environ.parse import MAX_TEXT_BYTES
 from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, is_named_as_one, kind_of
+from gomem.inputs.kubernetes import oom_killed
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.measurements import has_series, size_named
 from gomem.inputs.read import not_an_artefact, read_artefact
@@ -109,7 +111,7 @@ def _load(
     sources = _open_all(named, gathering, progress)
     manifest = _manifest(sources, gathering)
     _read_all(sources, gathering, progress)
-    if not gathering.artefacts:
+    if not (gathering.artefacts or any(map(_describes_a_kill, gathering.passed_over))):
         raise CaptureError(_nothing_readable(named[0], gathering))
     gathering.artefacts = with_times_beside(dated(gathering.artefacts))
     left, timed = taken_apart([] if manifest.files else gathering.artefacts)
@@ -140,6 +142,7 @@ def _load(
         other_runs=other_runs,
         unused_sizes=tuple(gathering.prose.sizes),
         unused_settings=gathering.prose.unused_settings(gathering.artefacts),
+        stated=tuple(gathering.prose.uses),
         system=gathering.prose.system,
         place=readable_name(_place([str(path) for path in named])),
     )
@@ -307,6 +310,11 @@ def _with_last_listing(
     (table,) = several
     left, runs = of_listed_process([table])
     return [placed for file in artefacts for placed in (left if file is table else [file])], runs
+
+
+def _describes_a_kill(source: Source) -> bool:
+    """Whether a file of no kind is a description of a container that was killed."""
+    return len(source.data) <= MAX_TEXT_BYTES and oom_killed(source.data) is not None
 
 
 def _nothing_readable(path: Named, gathering: _Gathering) -> Text:

@@ -53,7 +53,7 @@ _BY_PPROF = re.compile(
 )
 LAST = b"```"  # a mark after the last line
 PPROF = "pprof_text"
-IN_A_LINE = IN_LINES | {TABLE}  # that a line says enough of, also between sentences
+IN_A_LINE = IN_LINES | {TABLE, "status"}  # that a line says enough of, also between sentences
 STACKS = frozenset({"count_text", "goroutines", "heap_text"})  # kinds that begin with their form
 MIN_KINDS = 2
 # Lines on the whole machine's memory, or of a list of pods, between those of processes.
@@ -245,7 +245,7 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[Stretch]:
 def _divided(lines: Sequence[bytes], stretch: Stretch) -> list[Stretch]:
     """The blocks of a stretch, if they are several artefacts; else the stretch."""
     blocks = blocks_of(lines, stretch.start, stretch.stop)
-    if len(blocks) < 2:
+    if len(blocks) < 2 and not any(block.is_item for block in blocks):
         return [stretch]
     clocks = [block.caption is not None and _CLOCK.search(lines[block.caption]) for block in blocks]
     return [

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from gomem.capture.clock import BY_NAME, ISO, MANIFEST_TIME, time_in_name
+from gomem.capture.clock import BY_FILE, BY_NAME, ISO, MANIFEST_TIME, time_in_name
 from gomem.capture.manifest import ONLY_MOMENT
 from gomem.capture.moment import Moment
 from gomem.errors import Damage
@@ -148,9 +148,12 @@ def _place_folder(
     for file, artefact in zip(names, group, strict=True):
         by_stem[stem_of(file) or "0" * (file in first)].append(artefact)
     placed = []
-    for stem, same in _with_the_last(_of_one_word(_of_one_script(by_stem))).items():
+    of_stems = _with_the_last(_of_one_word(_of_one_script(by_stem)))
+    is_alone = len(of_stems) == 1 and not folder and not listed
+    for stem, same in of_stems.items():
         moment = "/".join(part for part in (folder, stem) if part) or name
-        placed += _by_clock(same, f"{moment}/beside" if moment in moments and listed else moment)
+        where = f"{moment}/beside" if moment in moments and listed else moment
+        placed += _by_clock(same, where, is_alone=is_alone)
     return placed
 
 
@@ -178,7 +181,7 @@ def _slot(artefact: Artefact) -> str:
     return slot_of(artefact.kind, artefact.source.name, artefact.parsed)
 
 
-def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
+def _by_clock(group: list[Artefact], name: str, *, is_alone: bool) -> list[Artefact]:
     """Assign artefacts with unhelpful names by time; a new snapshot begins when a kind repeats."""
     if not are_repeated(group):
         return [replace(artefact, moment=name) for artefact in group]
@@ -193,13 +196,25 @@ def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
             seen = set()
         seen.add(_slot(artefact))
         groups[-1].append(artefact)
+    begins = [file.time if file.time_source != BY_FILE else None for file, *_ in groups]
     rows = [next(filter(None, map(row_of, group)), None) for group in groups]
     numbers = range(1, len(groups) + 1) if None in rows else rows
+    names = names_of_day(begins) if is_alone else []
     return [
-        replace(artefact, moment=f"{name}-{number}")
-        for number, group in zip(numbers, groups, strict=True)
+        replace(artefact, moment=moment)
+        for moment, group in zip(names or [f"{name}-{n}" for n in numbers], groups, strict=True)
         for artefact in group
     ]
+
+
+def names_of_day(times: Sequence[datetime | None]) -> list[str]:
+    """What ascending times are called, with dates if of several days; empty if two are the same."""
+    known = [at for at in times if at is not None]
+    if len(known) < len(times):
+        return []
+    form = "%H:%M:%S" if known[0].date() == known[-1].date() else "%Y-%m-%d %H:%M:%S"
+    names = [at.strftime(form) for at in known]
+    return names if len(set(names)) == len(names) else []
 
 
 def row_of(artefact: Artefact) -> int | None:

@@ -14,6 +14,7 @@ from gomem.inputs.kinds import kind_of
 from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
 from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.consumed import peak_beside_limit
+from gomem.inputs.shown_by_tools import sizes_by_tools
 from gomem.inputs.sized_rows import tables_of_sizes
 from gomem.inputs.system import system_of
 from gomem.inputs.unwrap import plain_characters
@@ -42,7 +43,7 @@ _SCRIPTED = re.compile(
 _MEMORY_WORDS = re.compile(
     rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
 )
-_SAID = (use_beside_limit, peak_beside_limit, said_of_a_kill)
+_SAID = (use_beside_limit, peak_beside_limit, said_of_a_kill, sizes_by_tools)
 
 
 def first_quoted(words: Sequence[str]) -> Text:

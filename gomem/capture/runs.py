@@ -7,6 +7,7 @@ reported separately, and never joined with the last run into one trend.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, cast
 import pandas as pd
 
 from gomem.errors import Damage
+from gomem.inputs.markdown import FENCE
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +29,14 @@ GROWING = ("TotalAlloc", "Sys")  # a text can round these, with different units 
 WITHOUT_THEM = ("HeapSys",)  # used without them; a small part, stacks, is taken out of HeapSys
 MIN_FALL = 0.1  # of a rounded size
 LEVELS = ("HeapAlloc", "HeapInuse", "HeapSys", "Sys")  # the first known field describes a run
+
+
+MIN_RUNS = 2
+# What a person calls the run below: `Old:`, `## after`, `* GOGC=50:`.
+_LABEL = re.compile(
+    rb"[ \t>]*(?:#{1,6} |[-*+] )?[*_`]{0,3}([A-Za-z][A-Za-z0-9_.=% -]{0,30}?)[*_`]{0,3}:"
+    rb"[*_]{0,3}\s*"
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,8 @@ class OtherRun:
         last_bytes: That field at the last of these readings.
         swing_bytes: The smallest and the largest value of that field if it both rose and fell, so
             that its first and last value are no trend; else None.
+        labels: What the text calls this run and the last, and that field at its only reading; None
+            if it does not name both, or if there are more.
         beside_a_container: Whether this is a process, and the last reading is of a container.
         is_same_process: Whether they are earlier readings of the process of the last reading.
         process: Program and PID from a table of processes; None for MemStats.
@@ -56,6 +69,7 @@ class OtherRun:
     beside_a_container: bool = False
     process: tuple[str, int | None] | None = None
     swing_bytes: tuple[int, int] | None = None
+    labels: tuple[str, str, int] | None = None
 
 
 def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
@@ -72,7 +86,30 @@ def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherR
     runs = [readings[start:stop] for start, stop in pairwise([0, *begins])]
     earlier = {id(file) for run in runs for file in run}
     left = [file for file in artefacts if id(file) not in earlier]
-    return left, tuple(filter(None, map(_other_run, runs)))
+    others = tuple(filter(None, map(_other_run, runs)))
+    if len(readings) == MIN_RUNS == len(others) + 1:
+        others = (_labelled(others[0], *readings),)
+    return left, others
+
+
+def _labelled(run: OtherRun, before: Artefact, after: Artefact) -> OtherRun:
+    """Return a run of one reading with the names that the text has above it and the last."""
+    names, stats = [_label_above(file) for file in (before, after)], _stats(after)
+    if stats is None or pd.isna(stats[run.level]) or not all(names) or names[0] == names[1]:
+        return run
+    return replace(run, labels=(names[0], names[1], int(stats[run.level])))
+
+
+def _label_above(file: Artefact) -> str:
+    """Return the label above a reading, as in `Old:`; empty without one."""
+    stats = _stats(file)
+    place = "" if stats is None else str(stats["place"])
+    where = file.source.placed(Damage(file.source.name, place, "")).where
+    number = where.removeprefix("line ")
+    lines = file.source.whole_text.split(b"\n")[: int(number) - 1 if is_digits(number) else 0]
+    above = (line for line in reversed(lines) if line.strip() and not FENCE.fullmatch(line))
+    label = _LABEL.fullmatch(next(above, b""))
+    return "" if label is None else label[1].decode("ascii")
 
 
 def before_the_last(readings: Sequence[Artefact]) -> OtherRun | None:

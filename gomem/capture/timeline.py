@@ -24,6 +24,7 @@ from gomem.capture.place import (
     ONE_SCRIPT,
     TOP_MOMENT,
     are_repeated,
+    names_of_day,
     place_of_word,
     row_of,
     stem_of,
@@ -86,14 +87,25 @@ def _join(groups: dict[str, list[Artefact]], series: Series, *, is_alone: bool) 
             taken.add(name)
     folder = PurePosixPath(series.name).parent
     stem = _stem(series) if is_alone else str(folder / _stem(series))
-    others = set(groups)
-    free = (name for number in count(1) if (name := f"{stem}-{number}") not in others)
-    rows = [f"{stem}-{row_of(reading)}" for reading in series.readings if row_of(reading)]
-    are_free = len(rows) == len(series.readings) and others.isdisjoint(rows)
-    names = iter(rows if are_free else free)
+    clocks = names_of_day(times) if is_alone else []
+    names = _names(series.readings, clocks, stem, set(groups))
     for number, (reading, name) in enumerate(zip(series.readings, names, strict=False)):
         moment = joined.get(number, name)
+        if moment == ONLY_MOMENT and clocks:
+            groups[name] += [replace(file, moment=name) for file in groups.pop(moment)]
+            moment = name
         groups[moment].append(replace(reading, moment=moment))
+
+
+def _names(
+    readings: Sequence[Artefact], clocks: Sequence[str], stem: str, others: set[str]
+) -> Iterable[str]:
+    """What readings of a series are called: by their time, the row in the file, or a number."""
+    rows = [f"{stem}-{row}" for reading in readings if (row := row_of(reading))]
+    for names in (clocks, rows):
+        if len(names) == len(readings) and others.isdisjoint(names):
+            return names
+    return (name for number in count(1) if (name := f"{stem}-{number}") not in others)
 
 
 def _within(times: Sequence[datetime], at: datetime, reach: timedelta) -> range:

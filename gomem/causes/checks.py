@@ -44,10 +44,10 @@ def _is_large(rise: Rise, thresholds: Thresholds) -> bool:
 
 
 def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
-    """Return whether a level has risen by enough for the score."""
+    """Return whether a level has risen by enough for the score, and by more than its error."""
     if rise is None or rise.slope <= 0:  # a single step: most pairs of readings do not rise
         return False
-    least = max(thresholds.growth_bytes, thresholds.growth_fraction * rise.last)
+    least = max(thresholds.growth_bytes, thresholds.growth_fraction * rise.last, rise.error)
     return rise.grown >= least
 
 

@@ -40,7 +40,8 @@ _FOLLOWED_BY = {
 STANDARD_INPUT = "stdin"  # has no name that a command could open
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
-CAPTURE = Command("gomem capture PID -o DIR --every 30s --for 10m")
+CAPTURE_SECONDS = 30  # between two readings
+CAPTURE = Command(f"gomem capture PID -o DIR --every {CAPTURE_SECONDS}s --for 10m")
 CAPTURE_THE_NEXT_RUN = text(
     "The process has ended: capture the next run while it grows: {}.",
     Command("gomem capture PID --every 10s -o DIR"),

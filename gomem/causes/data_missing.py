@@ -48,7 +48,8 @@ def find(case: Case) -> list[Finding]:
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
         if capture.bench:
             return []
-        ended = CAPTURE_THE_NEXT_RUN if has_crashed(capture) else Text()
+        is_ended = has_crashed(capture) and not capture.system  # gomem capture PID needs /proc
+        ended = CAPTURE_THE_NEXT_RUN if is_ended else Text()
         has_some = not capture.memstats.empty
         return [_without_moments(capture.system, ended, has_some=has_some)]
     listed = [moment.listed for moment in moments if moment.listed is not None]

@@ -1,7 +1,8 @@
 """The live heap grows, by files that show its growth in other ways than by several readings.
 
-A delta profile (`heap?seconds=30`) is itself a growth. RSS over time and one heap profile show who
-holds what grows. The arenas in smaps alone show that something does.
+A delta profile (`heap?seconds=30`), or a difference that pprof printed, is itself a growth. RSS
+over time and one heap profile show who holds what grows. The arenas in smaps alone show that
+something does.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 if TYPE_CHECKING:
     from gomem.analysis.series.level import Level, Rise
     from gomem.causes.cause import Case, Cause
+    from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
+    from gomem.inputs.pprof.table import Profile
 
 KEEPS = "Leak or cache still filling"
 WORK = "Work of a program that has ended, or a leak"
@@ -38,34 +41,54 @@ NAME_IT = text(
 
 def of_delta(case: Case, cause: Cause) -> list[Finding]:
     """Return a finding if the last heap profile is a delta, and much more was in use at its end."""
-    profiles, thresholds = case.facts.profiles, case.thresholds
+    profiles = case.facts.profiles
     deltas = [(name, profile) for name, profile in profiles.by_moment.items() if is_delta(profile)]
     if not deltas:
         return []
     moment, profile = deltas[-1]
+    seconds = profile.columns.duration_nanos / 1e9
+    return _more_in_use(case, cause, profile, holding_sites(case), (moment, seconds))
+
+
+def of_printed_difference(case: Case, cause: Cause) -> list[Finding]:
+    """Return a finding if pprof printed a difference that has much more in use."""
+    profile = case.facts.profiles.printed_difference
+    return [] if profile is None else _more_in_use(case, cause, profile, printed_sites(case))
+
+
+def _more_in_use(
+    case: Case,
+    cause: Cause,
+    profile: Profile,
+    sites: tuple[Site, ...],
+    after: tuple[str, float] | None = None,
+) -> list[Finding]:
+    """Return a finding of what a difference has more, `after` its snapshot and seconds if known."""
     # a total would count what fell as if it had risen
-    grown, seconds = int(profile.values(IN_USE).sum()), profile.columns.duration_nanos / 1e9
-    if grown < thresholds.growth_few_bytes:
+    grown, path = int(profile.values(IN_USE).sum()), profile.source
+    if grown < case.thresholds.growth_few_bytes:
         return []
-    sites, path = holding_sites(case), profiles.path(moment)
     who = Text()
     if sites:
-        share = share_words(sites[0].share, thresholds)
+        share = share_words(sites[0].share, case.thresholds)
         who = text("; {} of the growth is from {}", share, sites[0].words)
-    grows = "Leak, filling cache or burst: {} more in use after {} ({}){}"
-    rate = Rate(grown / seconds)
+    if after is None:
+        since, mechanism = Text(" in the second profile than in the first"), _DIFFERENCE
+    else:
+        since = text(" after {} ({})", Seconds(after[1]), Rate(grown / after[1]))
+        mechanism = _DELTA
     return [
         cause.finding(
             Severity.WARNING,
-            text(grows, Bytes(grown), Seconds(seconds), rate, who),
-            moment=moment,
+            text("Leak, filling cache or burst: {} more in use{}{}", Bytes(grown), since, who),
+            moment=None if after is None else after[0],
             size=grown,
             evidence=(
                 *known(path, "B", {"inuse_space, growth": grown}),
-                *known(path, "s", {"time covered": seconds}),
+                *known(path, "s", {"time covered": None if after is None else after[1]}),
                 *site_evidence(path, "inuse_space growth in {}", sites),
             ),
-            mechanism=_DELTA,
+            mechanism=mechanism,
             next_step=NAME_IT,
             confidence="possible",
             sites=sites,
@@ -73,10 +96,14 @@ def of_delta(case: Case, cause: Cause) -> list[Finding]:
     ]
 
 
+_STEP = "It shows a step, not a direction: work in progress looks the same."
 _DELTA = (
     "A profile with a duration is the difference of two heap profiles: what was in use at its end, "
-    "less what was in use at its beginning. It shows a step, not a direction: work in progress "
-    "looks the same. How much is in use in all is unknown."
+    f"less what was in use at its beginning. {_STEP} How much is in use in all is unknown."
+)
+_DIFFERENCE = (
+    "The table is a difference of two heap profiles: what was in use in the second, less what was "
+    f"in use in the first. {_STEP} How far they are apart is not in the table."
 )
 
 
@@ -90,7 +117,9 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     what, rise = "RSS", facts.rss_level.rise
     if not len(facts.rss_level):
         what, rise = "the working set", working_set_level(case).rise
-    sites = (holding_sites(case) or printed_sites(case)) if facts.profiles.paths else ()
+    difference = None if facts.profiles.paths else facts.profiles.printed_difference
+    has_profiles = bool(facts.profiles.paths) or difference is not None
+    sites = (holding_sites(case) or printed_sites(case)) if has_profiles else ()
     if rise is None or not sites or sites[0].share < thresholds.most_share:
         return []
     is_slowing = not rise.goes_on
@@ -106,6 +135,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     if not is_of_go or in_use < thresholds.named_share * rise.grown:
         return []
     is_timed = all(moment.time is not None for moment in facts.moments)
+    is_growth = facts.profiles.growth_holders is not None or difference is not None
     paths, has_ended = list(facts.profiles.paths.values()), bool(ended_well(facts.capture))
     reached = Bytes(round(rise.reached))
     if is_slowing:
@@ -123,16 +153,20 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
                 what,
                 grows,
                 share_words(sites[0].share, thresholds),
-                "inuse_space" if facts.profiles.growth_holders is None else "the growth",
+                "the growth" if is_growth else "inuse_space",
                 sites[0].words,
             ),
             size=round(min(in_use, rise.grown)),
             evidence=(
                 *rise_evidence(_path(last), what.removeprefix("the "), rise),
                 *(watched_evidence(_path(last), rise) if is_timed else ()),
-                *site_evidence(facts.profiles.last_path, "inuse_space of {}", sites),
+                *site_evidence(
+                    facts.profiles.last_path if difference is None else difference.source,
+                    "inuse_space growth in {}" if difference is not None else "inuse_space of {}",
+                    sites,
+                ),
             ),
-            mechanism=_BOTH_RISE if paths[1:] else _RSS_ONLY,
+            mechanism=_BOTH_RISE if paths[1:] or difference is not None else _RSS_ONLY,
             next_step=text(SEE_CALLERS, top(paths[-1], paths[0])) if paths[1:] else NAME_IT,
             confidence="possible",
             sites=sites,

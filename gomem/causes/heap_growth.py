@@ -41,6 +41,7 @@ from gomem.causes.grown_in_one_file import (
     WORK,
     of_arenas,
     of_delta,
+    of_printed_difference,
     of_rss,
 )
 from gomem.causes.missing_call import of_goroutines, of_growth
@@ -65,7 +66,8 @@ def find(case: Case) -> list[Finding]:
     """Return one finding, if the live heap grows to the end."""
     live, thresholds = case.facts.live_heap, case.thresholds
     if live is None:
-        return of_delta(case, CAUSE) or of_rss(case, CAUSE) or of_arenas(case, CAUSE)
+        ways = (of_delta, of_rss, of_printed_difference, of_arenas)
+        return next(filter(None, (way(case, CAUSE) for way in ways)), [])
     if live.rise is None or has_stopped(case):
         return []
     if not grows(case):
@@ -205,14 +207,16 @@ def _title(
 ) -> Text:
     is_step = rise.readings < case.thresholds.growth_readings  # as far as anything shows
     what = "Leak, filling cache or burst" if is_step else KEEPS
+    is_about = live.level.source == PROFILES or live.level.is_rough
     grows = text(
-        "{}: {}the live heap {} by {}{}, to {}{}",
+        "{}: {}the live heap {} by {}{}, to {}{}{}",
         WORK if has_ended else what,
         "outside bursts " if live.rises_between_bursts else "",
         "grew" if has_ended else "grows",
-        "about " if live.level.source == PROFILES else "",
+        "about " if is_about else "",
         Rate(rise.rate, rise.low, rise.high),
-        Bytes(printed_bytes(rise.last if live.rises_between_bursts else rise.reached, live.level)),
+        "at most " if live.level.is_rough else "",
+        Bytes(printed_bytes(_reached(live, rise), live.level)),
         "" if live.burst_at_end is None else " before the last burst",
     )
     keeper = _keeper(sites, case)
@@ -224,6 +228,12 @@ def _title(
     if case.facts.profiles.growth_holders is None:
         return text("{}; {} of inuse_space is from {}", grows, share, sites[0].words)
     return text("{}; {} of the growth is from {}", grows, share, sites[0].words)
+
+
+def _reached(live: LiveHeap, rise: Rise) -> float:
+    """The last level; of a rough one, the most that it can be."""
+    size = rise.last if live.rises_between_bursts else rise.reached
+    return size + live.level.errors[-1] if live.level.is_rough else size
 
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
@@ -261,7 +271,8 @@ def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
     rise = replace(rise, first=first, last=last, reached=reached)
     if live.rises_between_bursts:
         return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
-    return rise_evidence(path, "live heap", rise)
+    what = "live heap, middle of its bounds" if live.level.is_rough else "live heap"
+    return rise_evidence(path, what, rise)
 
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:

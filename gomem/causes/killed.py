@@ -6,12 +6,20 @@ Neither says what used the memory: the log of collections beside it can.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from gomem.analysis.memory.cgroup import hard_limit
-from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, no_go_words, sentences, with_files
+from gomem.causes.commands import (
+    CAPTURE,
+    CAPTURE_ONCE,
+    CAPTURE_SECONDS,
+    no_go_words,
+    sentences,
+    with_files,
+)
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Severity
 from gomem.inputs.processes.languages import is_not_go
@@ -143,9 +151,7 @@ def again_words(listed: Listed) -> Text:
     return text("; {} was killed {} times{}", Program(listed.name), Count(listed.kills), within)
 
 
-_CATCH_IT = text(
-    "No file says what used the memory. Capture the next run as it grows: {}.", CAPTURE
-)
+_CATCH_IT = "No file says what used the memory. Capture the next run as it grows: {}."
 
 
 def killed_container(case: Case, cause: Cause) -> list[Finding]:
@@ -169,7 +175,7 @@ def killed_container(case: Case, cause: Cause) -> list[Finding]:
                 *known(path, "s", {"from start to kill": kill.seconds}),
                 *known(path, "count", {"restarts": kill.restarts}),
             ),
-            next_step=_next_step(case, limit),
+            next_step=_next_step(case, limit, kill.seconds),
             confidence="certain",
         )
     ]
@@ -194,5 +200,13 @@ def killed_by_events(moment: MomentFacts, case: Case, cause: Cause) -> Finding |
     )
 
 
-def _next_step(case: Case, limit: int | None) -> Text:
-    return (after_the_log(case, limit) if limit else Text()) or _CATCH_IT
+def _next_step(case: Case, limit: int | None, seconds: float | None = None) -> Text:
+    return (after_the_log(case, limit) if limit else Text()) or _catch_it(case, seconds)
+
+
+def _catch_it(case: Case, seconds: float | None) -> Text:
+    """Return how to capture the next run, with several readings if it is a short one."""
+    count = case.thresholds.growth_many_readings
+    every = math.inf if seconds is None else max(1, round(seconds / count))
+    short = Command(f"gomem capture PID -o DIR --every {every}s --for 10m")
+    return text(_CATCH_IT, short if every < CAPTURE_SECONDS else CAPTURE)

@@ -31,7 +31,7 @@ from gomem.text import Bytes, Count, Function, Share, Text, text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.analysis.memory.account import Snapshot
+    from gomem.analysis.memory.account import Account
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
@@ -67,7 +67,7 @@ def _by_totals(case: Case) -> list[Finding]:
     if account is not None:
         held, rss = account.last.likely.parts[NATIVE].low, account.last.total_bytes
         if held >= thresholds.notable(thresholds.native_bytes, rss):
-            return [_held(round(held), account.last, case)]
+            return _held(round(held), account, case)
     beyond = beyond_go(case)
     if beyond is None:
         return []
@@ -84,9 +84,12 @@ def _by_totals(case: Case) -> list[Finding]:
     ]
 
 
-def _held(size: int, last: Snapshot, case: Case) -> Finding:
-    moment = case.facts.by_moment[last.moment]
-    grows = growth(case, case.thresholds.native_bytes)
+def _held(size: int, account: Account, case: Case) -> list[Finding]:
+    last, limits = account.last, case.thresholds
+    moment, grows = case.facts.by_moment[last.moment], growth(case, limits.native_bytes)
+    is_watched = len(account.snapshots) > 1
+    if grows is None and is_watched and size < limits.large_rss_fraction * last.total_bytes:
+        return []  # constant, and small beside Go's memory
     title = text(
         "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program",
         Bytes(size),
@@ -94,15 +97,17 @@ def _held(size: int, last: Snapshot, case: Case) -> Finding:
     )
     if grows is not None:
         title = grows.title("Memory outside Go (C or mmap)")
-    return CAUSE.finding(
-        Severity.INFO if grows is None else Severity.WARNING,
-        title,
-        moment=moment.name,
-        size=size,
-        evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
-        next_step=_TAKE_SMAPS,
-        confidence="possible",
-    )
+    return [
+        CAUSE.finding(
+            Severity.INFO if grows is None else Severity.WARNING,
+            title,
+            moment=moment.name,
+            size=size,
+            evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
+            next_step=_TAKE_SMAPS,
+            confidence="possible",
+        )
+    ]
 
 
 def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.causes.finding import Evidence, Site
 from gomem.facts.profiles import IN_USE, that_count
-from gomem.inputs.pprof.calls.names import base_name, own_function
+from gomem.inputs.pprof.calls.names import STARTS, base_name, own_function
 from gomem.inputs.schema import rows_of
 from gomem.text import File, Function, Seconds, Share, Text, text
 from gomem.units import is_unknown
@@ -42,20 +42,31 @@ def holding_sites(case: Case) -> tuple[Site, ...]:
 
 
 def printed_sites(case: Case) -> tuple[Site, ...]:
-    """Return the program's own functions with most in use in the last table that pprof printed."""
-    printed = [
-        profile
-        for profile in that_count(IN_USE, case.facts.profiles.by_moment).values()
-        if profile.printed is not None
-    ]
-    if not printed or not (whole := printed[-1].total(IN_USE)):
+    """Return the program's own functions with most in use in the last table that pprof printed.
+
+    Without one, those with most of what a printed difference has more. A table has no stacks: if
+    a library allocates most, the own function with most below it is the one with the least of all
+    those that have it.
+    """
+    thresholds, profiles = case.thresholds, that_count(IN_USE, case.facts.profiles.by_moment)
+    printed = [profile for profile in profiles.values() if profile.printed is not None]
+    last = printed[-1] if printed else case.facts.profiles.printed_difference
+    if last is None:
         return ()
-    rows = printed[-1].top(IN_USE, n=None)
-    sizes = zip(rows["function"].astype(str), rows["flat"].astype(float), strict=True)
+    rows = last.top(IN_USE, n=None)
+    whole = float(rows["flat"].clip(lower=0).sum()) if last.is_difference else last.total(IN_USE)
+    if not whole:
+        return ()
+    least, most = (share * whole for share in (thresholds.named_share, thresholds.most_share))
+    sizes = zip(rows["function"].astype(str), rows["flat"].astype(float), rows["cum"], strict=True)
+    own = [row for row in sizes if own_function([row[0]]) and row[0] not in STARTS]
+    flat = [(name, size) for name, size, _ in own if size >= least]
+    below = [(name, float(cum)) for name, _, cum in own if cum >= most]
+    has_most = flat and flat[0][1] >= most
+    named = flat if has_most or not below else [min(below, key=lambda row: row[1])]
     return tuple(
-        Site(name, name, low=size, high=size, change=size, share=size / whole)
-        for name, size in sizes
-        if size >= case.thresholds.named_share * whole and own_function([name])
+        Site(name, name, low=size, high=size, change=size, share=min(1.0, size / whole))
+        for name, size in named
     )[:SITES]
 
 

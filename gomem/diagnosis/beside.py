@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from gomem.analysis.memory.groups import FILES, UNDIVIDED
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.in_use import who_holds
-from gomem.diagnosis.listed_memory import address_space_words, kernel_words
+from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
 from gomem.diagnosis.without_rss import by_pasted
 from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
@@ -30,7 +32,8 @@ def whose_words(
     kernel = Text()
     if facts is not None and facts.rss_bytes is not None:
         kernel = kernel_words(facts)
-    said = (cached, kernel, _peak_words(diagnosis, facts), address_space_words(facts))
+    mapped = address_space_words(facts) or _mapped_words(diagnosis, facts)
+    said = (cached, kernel, _peak_words(diagnosis, facts), mapped)
     of_go = (
         _beyond_sys_words(diagnosis, facts),
         level_beside_rss(diagnosis, facts),
@@ -49,6 +52,25 @@ def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if peak < PEAK_RATIO * max(seen):
         return Text()
     return text("RSS peaked at {} (VmHWM).", Bytes(peak))
+
+
+def _mapped_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """That VmSize is not memory, if it is far above an RSS that nothing breaks down."""
+    if (
+        facts is None
+        or facts.rss_bytes is None
+        or facts.mappings is not None
+        or facts.memstats is not None
+    ):
+        return Text()
+    status = diagnosis.capture.status
+    known = status[status["moment"] == facts.name].dropna(subset=["VmSize"])
+    if known.empty or known.iloc[-1]["VmSize"] < VIRTUAL_RATIO * facts.rss_bytes:
+        return Text()
+    size, peak = known.iloc[-1][["VmSize", "VmPeak"]]
+    most = text(" (VmPeak {})", Bytes(int(peak))) if pd.notna(peak) and peak > size else Text()
+    words = "VmSize, {}{}, is address space: most of it is reserved and uses no memory."
+    return text(words, Bytes(int(size)), most)
 
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -100,7 +122,12 @@ def _beyond_sys_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 
 def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    """The share of the live heap, or what its next GC leaves to be explained; empty if neither."""
+    """The share of the live heap, or what its next GC leaves to be explained; empty if neither.
+
+    After a kill the size can be that of the next process, and the log that of the killed one.
+    """
+    if diagnosis.facts.kill_described is not None:
+        return Text()
     sized = None if facts is None else _undivided(facts)
     needs = heap_needs_of(diagnosis.facts)
     if sized is None or not needs:
@@ -115,7 +142,11 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
             "The live heap {} ({}) is {} of {}.", after, Bytes(need.live_bytes), share, what
         )
     if rest < max(limits.kept_bytes, limits.most_share * size):
-        return Text()
+        if need.is_of_log or size <= need.live_bytes:
+            return Text()
+        words = "The live heap by the heap profile ({}) is {} of {}; with garbage, at most {}."
+        share = Share(need.live_bytes / size)
+        return text(words, Bytes(need.live_bytes), share, what, Bytes(need.most_bytes))
     if need.is_of_log:
         words = "The next GC starts when the heap reaches {}: the other {} of {} is {}."
     else:

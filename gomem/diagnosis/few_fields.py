@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,8 @@ from gomem.causes.commands import (
 from gomem.diagnosis.live_by_fields import freed_words, live_words
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.releases import Fact
-from gomem.text import Bytes, Count, MomentName, Quoted, Seconds, Text, joined, text
-from gomem.units import MIB
+from gomem.text import Bytes, Count, MomentName, Quoted, Seconds, Share, Text, joined, text
+from gomem.units import GIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,6 +55,8 @@ BESIDE_THE_HEAP = {
 }
 COUNTING = ("metrics", "runtime_lines")  # kinds of files
 NAMED = 3  # sizes
+HEAD_BYTES = 1 << 16  # searched for the unit of sizes
+_IN_GB = re.compile(rb"\d ?GB\b")
 SEE_RSS = text("See what is in RSS: {}.", TAKE_SMAPS)
 WHAT_NEXT = text("See what retains the heap: {}. {}", TAKE_HEAP_PROFILE, SEE_RSS)
 SEE_IDLE = text(
@@ -97,6 +100,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     sentences = (
         of_level, swings, live_words(diagnosis, known, level), _of_idle(last, known), of_sys,
         freed_words(diagnosis, last), counts, one_reading(diagnosis),
+        _of_thousands(diagnosis.capture, level, int(last[level])),
     )  # fmt: skip
     return joined(" ", filter(None, sentences)), grew, step
 
@@ -145,6 +149,16 @@ def step_of(capture: Capture, level: str) -> int:
     """The rounding step of a size in a text, in bytes; 1 if it is exact."""
     steps = (getattr(file.parsed, "steps", {}) for file in capture.files)
     return max((own.get(level, 1) for own in steps), default=1)
+
+
+def _of_thousands(capture: Capture, level: str, size: int) -> Text:
+    """Say that a text's GB can be of 1000 MB, which no sum shows; empty if it prints none."""
+    steps = ((file.source.data, getattr(file.parsed, "steps", {})) for file in capture.files)
+    coarse = (data for data, own in steps if own.get(level, 1) > MIB)  # GB with decimals, too
+    if size < GIB or not any(_IN_GB.search(data[:HEAD_BYTES]) for data in coarse):
+        return Text()
+    words = "The text's GB are taken for GiB; if they are 10⁹ bytes, these sizes are {} smaller."
+    return text(words, Share(1 - 1000**3 / GIB))
 
 
 def _size(size: int, step: int) -> Text:

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
 
-DAMAGED = "data-damaged"
+COUNTED_APART = frozenset({"data-damaged", "data-missing"})  # places; the next step has the other
 NAMED_UNREAD = 2  # files
 NOTHING = Text("No file says how much memory is in use, or what uses the memory.")
 
 
 def nothing_words(capture: Capture) -> Text:
     """Say that no file says how much memory is in use; a text can name sizes all the same."""
+    if capture.stated:
+        return text("{} {}.", NOTHING, text("In the text, {}", joined("; ", capture.stated)))
     if not capture.unused_sizes:
         return NOTHING
     words = "No line that gomem reads says how much memory is in use; the text names sizes ({})."
@@ -30,7 +32,7 @@ def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) ->
     others = [
         finding
         for finding in diagnosis.findings
-        if finding is not named and finding.code != DAMAGED
+        if finding is not named and finding.code not in COUNTED_APART
     ]
     damaged = diagnosis.capture.damaged
     unread = sum(not place.is_excerpt for place in damaged)

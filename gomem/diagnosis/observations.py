@@ -176,7 +176,7 @@ def whole_words(account: Account, case: Case) -> Text:
         case.facts.moments,
         before=text("at {}", MomentName(first.moment)),
         meanwhile=_within(account) + direction * (has_moved and not _is_garbage(account, case)),
-        peak=_peak(account, case.thresholds.peak_ratio),
+        peak=_between(account, case.thresholds.peak_ratio),
     )
 
 
@@ -188,17 +188,20 @@ def _is_garbage(account: Account, case: Case) -> bool:
 
 def moves(account: Account, case: Case) -> bool:
     """Whether the total changed from first to last snapshot, or peaked in between."""
-    peak = _peak(account, case.thresholds.peak_ratio)
+    peak = _between(account, case.thresholds.peak_ratio)
     return bool(peak) or not is_stable(account.first, account.last)
 
 
-def _peak(account: Account, ratio: float) -> Text:
-    """The highest snapshot between the first and the last, if it is far above both."""
-    highest = max(account.snapshots, key=lambda snapshot: snapshot.total_bytes)
-    ends = max(account.first.total_bytes, account.last.total_bytes)
-    if highest.total_bytes < max(ratio * ends, ends + MOVED_BYTES):
-        return Text()
-    return text(" (peak {} at {})", Bytes(highest.total_bytes), MomentName(highest.moment))
+def _between(account: Account, ratio: float) -> Text:
+    """The highest or lowest snapshot between the first and the last, if it is far off both."""
+    by_size = sorted(account.snapshots, key=lambda snapshot: snapshot.total_bytes)
+    ends = account.first.total_bytes, account.last.total_bytes
+    lowest, highest = by_size[0], by_size[-1]
+    if highest.total_bytes >= max(ratio * max(ends), max(ends) + MOVED_BYTES):
+        return text(" (peak {} at {})", Bytes(highest.total_bytes), MomentName(highest.moment))
+    if lowest.total_bytes <= min(min(ends) / ratio, min(ends) - MOVED_BYTES):
+        return text(" (only {} at {})", Bytes(lowest.total_bytes), MomentName(lowest.moment))
+    return Text()
 
 
 # From profiles and goroutines

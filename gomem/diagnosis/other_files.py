@@ -101,6 +101,13 @@ def by_page_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     return Text(words), False, _WHOLE_PAGE
 
 
+def by_more_benchmarks(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
+    """The same, if there are more results of benchmarks than readings of MemStats beside them."""
+    capture = diagnosis.capture
+    results = sum(bench.results["line"].nunique() for bench in capture.bench.values())
+    return by_other_files(diagnosis, facts) if results > len(capture.memstats) else None
+
+
 def by_other_files(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """The number of benchmarks and escape-analysis results, and how to use them."""
     capture = diagnosis.capture

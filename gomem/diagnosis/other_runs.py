@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.other_processes import RSS
 from gomem.inputs.processes.parse import NO_NAME
-from gomem.text import Bytes, Command, Count, File, MomentName, Program, Quoted, Text, joined, text
+from gomem.text import (
+    Bytes,
+    Command,
+    Count,
+    File,
+    MomentName,
+    Program,
+    Quoted,
+    Share,
+    Text,
+    joined,
+    text,
+)
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -78,12 +90,23 @@ def _run_words(run: OtherRun, *, is_alone: bool) -> Text:
         return _earlier_words(run, is_alone=is_alone)
     if run.process is not None:
         return _process_words(run, *run.process)
+    if run.labels is not None:
+        return _labelled_words(run, *run.labels)
     if first == last:
         words = "{} is a reading of another process, with a {} of {}."
         return text(words, first.capitalize() or "Another", run.level, Bytes(run.first_bytes))
     words = "Lines {} to {} are of another process: its {} {} in {}."
     lines = (place.removeprefix("line ") for place in run.places)
     return text(words, *lines, run.level, _went(run), Count(run.readings, "reading"))
+
+
+def _labelled_words(run: OtherRun, label: str, last_label: str, last_bytes: int) -> Text:
+    """The change from a run of one reading to the last, by the names that the text gives them."""
+    change = last_bytes / run.last_bytes - 1 if run.last_bytes else 0.0
+    less = text(", {} {}", Share(abs(change)), "more" if change > 0 else "less") * bool(change)
+    words = "{} is {} in the run {} ({}), and {} in the run {}{}."
+    before = Bytes(run.last_bytes), Quoted(repr(label)), run.places[0]
+    return text(words, run.level, *before, Bytes(last_bytes), Quoted(repr(last_label)), less)
 
 
 def _went(run: OtherRun) -> Text:

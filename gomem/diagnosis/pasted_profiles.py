@@ -1,8 +1,7 @@
-"""What two other kinds of profile show: tables of `go tool pprof`, and references.
+"""What tables of `go tool pprof` show.
 
 A table has functions with their flat and cum values, but no stacks. So a program's function is
-known only if it is in the table; the caller of a library function is not. A reference profile shows
-what retains the heap, but not what allocated it.
+known only if it is in the table; the caller of a library function is not.
 """
 
 from __future__ import annotations
@@ -10,14 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.analysis.profiles.references import roots
 from gomem.capture.release import are_no_gos
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import Signature, known_sites
 from gomem.diagnosis.table_waits import least_telling
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.profiles import IN_USE, UNSAID
-from gomem.inputs.pprof.calls.names import can_be_mended, package_of
+from gomem.inputs.pprof.calls.names import STARTS, can_be_mended, package_of
 from gomem.text import (
     Bytes,
     BytesChange,
@@ -25,7 +23,6 @@ from gomem.text import (
     Count,
     File,
     Function,
-    Quoted,
     Seconds,
     Share,
     Text,
@@ -40,6 +37,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 _ROWS = "The rows of go tool pprof add up to {}"
+_NO_LEAK = "It counts what was freed, too, so it cannot show a leak: {} can."
 _UNSAID_USE = (
     "The table does not say whether this is in use (pprof's default) or allocated since the start."
 )
@@ -53,7 +51,6 @@ SINGLE = 1 / 16  # a value this much above the rate is still one sample of a sma
 # init runs once and allocates a package's variables; a method of this name does not count.
 INIT = re.compile(r"(?:^|/)[^/.()]+\.init(?:\.[0-9]+|\.ializers)?$")
 SAID_ROUNDING = 0.005  # of the total; smaller rounding is below the digits of a sentence
-STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})  # roots of every stack
 IS_USED = {
     "inuse_space": "in use",
     "inuse_objects": "objects in use",
@@ -77,7 +74,9 @@ def pasted_words(profile: Profile) -> Text:
         return joined(" ", filter(None, (whole, Text(_UNSAID_USE), who)))
     counted = IS_USED.get(kind, "samples" if kind == "count" else f"of {kind}")
     whole = text("{} {}.", told_total(profile, kind), counted)
-    said = joined(" ", filter(None, (whole, who)))
+    in_use = f"go tool pprof -sample_index={kind.replace('alloc', 'inuse')} PROFILE"
+    freed = text(_NO_LEAK, Command(in_use)) if kind.startswith("alloc") else Text()
+    said = joined(" ", filter(None, (whole, who, freed)))
     if UNSAID not in profile.sample_type_names:
         return said
     rest = text("{}", _UNSAID_USE), table_words(profile, UNSAID)
@@ -327,25 +326,6 @@ def _change(profile: Profile, kind: str, flat: int, name: str) -> Text:
     is_bytes = profile.sample_type(kind).unit == "bytes"
     size = BytesChange(flat) if is_bytes else _of_kind(profile, kind, flat)
     return text("{} ({})", Function(name), size)
-
-
-def held_words(profile: Profile) -> Text:
-    """What retains the heap, by references."""
-    total = profile.total(IN_USE)
-    if not total:
-        return Text("The profile of references is empty.")
-    worth = [root for root in roots(profile)[:NAMED] if root.held_bytes >= WORTH_NAMING * total]
-    parts = (text("{} ({})", Quoted(root.name), Share(root.held_bytes / total)) for root in worth)
-    first = (
-        "Most is retained by" if worth and worth[0].held_bytes > MOSTLY * total else "Retained by"
-    )
-    held = text("{} {}.", first, joined(", ", parts)) if worth else Text()
-    through = Text()
-    if worth and worth[0].through:
-        path = joined(" → ", (Quoted(name) for name in worth[0].through[:NAMED]))
-        through = text("Most of that is reached through {}.", path)
-    whole = text("References reach {} of the heap (exact, not sampled).", Bytes(total))
-    return joined(" ", filter(None, (whole, held, through)))
 
 
 def with_the_profile(profile: Profile) -> Text:

@@ -55,6 +55,7 @@ from gomem.diagnosis.other_runs import (
 )
 from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.part_words import file_words, native_words, runtime_words
+from gomem.diagnosis.replicas import replica_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
@@ -166,6 +167,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         series_words(diagnosis.capture),
         earlier,
         report_words(facts),
+        replica_words(diagnosis, facts),
         charge_words(facts),
         limit_words(facts),
         later_words(diagnosis, facts),

@@ -42,7 +42,7 @@ from gomem.diagnosis.listed_memory import (
     by_uncounted_container,
 )
 from gomem.diagnosis.log_words import by_log, by_old_log
-from gomem.diagnosis.other_files import by_other_files, by_page_alone
+from gomem.diagnosis.other_files import by_more_benchmarks, by_other_files, by_page_alone
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.diagnosis.part_words import runtime_words
 from gomem.diagnosis.pasted_profiles import (
@@ -50,12 +50,12 @@ from gomem.diagnosis.pasted_profiles import (
     WORTH_NAMING,
     alike_words,
     amount,
-    held_words,
     pasted_words,
     step_after_heap,
     told_total,
     with_the_profile,
 )
+from gomem.diagnosis.references import held_words
 from gomem.diagnosis.table_waits import wait_words
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
@@ -94,7 +94,8 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, by_log, by_few_fields, by_pasted, by_goroutines,
+        _by_memstats, _by_heap_profiles, by_log, by_more_benchmarks, by_few_fields, by_pasted,
+        by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, by_other_files, by_cgroup, by_container,
         by_logged_heap, by_other_fields, _by_plain_pmap, by_old_log, by_runtime_alone,
         by_uncounted_container, by_page_alone, by_peak,
@@ -275,6 +276,7 @@ NO_BYTES_HERE = text(
 BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ...]] = {
     _by_memstats: (by_container,),
     by_log: (by_few_fields, by_pasted, by_container),
+    by_more_benchmarks: (by_few_fields,),
     by_few_fields: (by_pasted, by_container),
     _by_heap_profiles: (by_few_readings, by_container),
     by_pasted: (by_container,),

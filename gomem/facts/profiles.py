@@ -128,6 +128,18 @@ class ProfileFacts:
     def _in_use_in_order(self) -> list[Profile]:
         return [*that_count(IN_USE, self.in_order).values()]
 
+    @cached_property
+    def printed_difference(self) -> Profile | None:
+        """The last difference of in-use memory that pprof printed, with its whole; else None."""
+        printed = [
+            profile
+            for profiles in self.capture.profiles.values()
+            for profile in profiles.values()
+            if profile.is_difference and profile.printed is not None
+        ]
+        usable = (profile for profile in reversed(printed) if IN_USE in profile.sample_type_names)
+        return next(usable, None)
+
     # Allocation
 
     @cached_property

@@ -31,7 +31,7 @@ from gomem.inputs.goroutines.crash import (
 from gomem.inputs.goroutines.faults import named_fault
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kubernetes import described, evicted, killed_of_oomd
-from gomem.inputs.machine import of_the_machine
+from gomem.inputs.machine import nodes_of_kubectl, of_the_machine
 from gomem.inputs.markdown import FENCE
 from gomem.inputs.mem_info import of_the_kernel
 from gomem.inputs.memstats.cut_classes import cut_size_classes
@@ -318,7 +318,7 @@ def _json_error(head: bytes) -> str | None:
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     _nothing, _executable, _out_of_memory, named_fault, killed_build, killed_of_oomd,
     described, evicted, restarts_of_pods,
-    of_the_machine, of_the_kernel,
+    nodes_of_kubectl, of_the_machine, of_the_kernel,
     top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
     commit_of_windows, processes_of_windows, memory_of_containers, memory_of_groups,
     table_of_cgtop, task_of_nomad, killed_by_a_daemon, consumed_by_a_unit, native_allocations,

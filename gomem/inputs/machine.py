@@ -8,6 +8,8 @@ free                        total        used        free      shared  buff/cach
               Mem:          32011        2239        1068         500       28703        1601
               up to procps 3.3.9: `buffers cached` in their place, and -/+ buffers/cache: used free
 meminfo       MemTotal:       32779366 kB
+kubectl top   NAME       CPU(cores)   CPU%   MEMORY(bytes)   MEMORY%      of nodes
+              worker-1   1613m        20%    11522Mi         35%
 tmpfs and shared memory are part of the cache, and only their owners can free them: `shared` and
 Shmem count them. top does not; there, cache that is not available is mostly theirs if it is a large
 part of the machine: the kernel counts what it can reclaim as available, less a reserve
@@ -21,8 +23,8 @@ import re
 from typing import TYPE_CHECKING
 
 from gomem.inputs.processes.row import rounded_size
-from gomem.inputs.resemblance import Resemblance
-from gomem.text import Bytes, Text, joined, text
+from gomem.inputs.resemblance import Resemblance, quoted
+from gomem.text import Bytes, Count, Text, joined, text
 from gomem.units import GIB, KIB, MIB
 
 if TYPE_CHECKING:
@@ -67,6 +69,10 @@ _MEMINFO = re.compile(
 _IN_MEMINFO = {
     "MemTotal": "total", "MemFree": "free", "MemAvailable": "available", "Shmem": "shared",
 }  # fmt: skip
+_NODES = re.compile(
+    rb"^[ \t]*NAME +CPU\(cores\) +CPU\(?%\)? +MEMORY\(bytes\) +MEMORY\(?%\)?[ \t]*\n"
+    rb"(?:[ \t]*[a-z0-9][\w.-]{0,252} +\S+ +\S+ +\S+ +\S+[ \t]*(?:\n|\Z))+", re.MULTILINE
+)  # fmt: skip
 _SAID = (
     ("used", "{} used"), ("cached", "{} cached"), ("buff/cache", "{} in buffers and page cache"),
     ("free", "{} free"), ("available", "{} available"),
@@ -74,6 +80,11 @@ _SAID = (
 _ASK = (
     "it says nothing of one process: ps -eo pid,rss,args --sort=-rss | head has the largest, "
     "cat /proc/PID/smaps > smaps what is in one"
+)
+_ASK_NODES = (
+    "a node's working set leaves out page cache that is not in use, and can leave out kernel "
+    "memory: kubectl top pods -A --sort-by=memory has the pods, grep -e Slab -e Huge /proc/meminfo "
+    "on the node what is outside them"
 )
 _RECLAIMED = "the kernel reclaims the cache when it needs memory, except tmpfs"
 _ASK_SHARED = "df -h -t tmpfs and ipcs -m have what lies in tmpfs and shared memory"
@@ -96,6 +107,23 @@ def of_the_machine(head: bytes, _: str) -> Resemblance | None:
         return Resemblance(what, _ASK, is_evidence=is_evidence)
     what = text("{}; {}", what, text(words, Bytes(held)))
     return Resemblance(what, _ASK_SHARED, is_evidence=is_evidence)
+
+
+def nodes_of_kubectl(head: bytes, _: str) -> Resemblance | None:
+    """Describe the table of nodes of `kubectl top nodes`: the smallest and the largest."""
+    table = _NODES.search(head)
+    rows = [line.split() for line in table[0].split(b"\n")[1:] if line.strip()] if table else []
+    sizes = [(size.bytes, row) for row in rows if (size := rounded_size(row[3])) is not None]
+    if not sizes:
+        return None
+    sizes.sort(key=lambda pair: pair[0])
+    said = (
+        text("{} on {} ({})", Bytes(size), quoted(row[0]), quoted(row[4]))
+        for size, row in (sizes[-1], *sizes[:-1][:1])
+    )
+    words = "what kubectl top nodes printed: the working set of {}, the most {}"
+    what = text(words, Count(len(sizes), "node"), joined(", the least ", said))
+    return Resemblance(what, _ASK_NODES, is_evidence=True)
 
 
 def _held(sizes: dict[str, int]) -> tuple[int, str]:

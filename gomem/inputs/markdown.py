@@ -20,7 +20,7 @@ _LINK = re.compile(
 _BOLD = re.compile(rb"(\*\*|__)(?=\S)([^\n]{1,200}?)(?<=\S)\1")
 _BOLD_CELL = re.compile(rb"(?<!\S)\*\*(?=\S)([^\n]{1,200}?)(?<=\S)\*\*(?!\S)")
 _CODE = re.compile(rb"(?<!`)`++([^`\n]++)`++")
-_BULLET = re.compile(rb"^\s*(?:[-*+]|\d{1,2}\.) (?=\S)")
+BULLET = re.compile(rb"^\s*(?:[-*+]|\d{1,2}\.) (?=\S)")
 _PRE = re.compile(rb"^\s*(?:<(?:pre|code)>){1,2}|(?:</(?:pre|code|details|p)>){1,4}\s*$")
 _ESCAPE = re.compile(rb"\\([\\`*_{}\[\]<>()#+.!|~-])")
 # A line that begins or ends a block, in Markdown, Jira or a forum.
@@ -70,7 +70,7 @@ def without_markup(line: bytes) -> bytes:
         return b""
     if _ROW.fullmatch(line):
         return BETWEEN_CELLS.join(_in_order(cells_of_row(line)))
-    return _plain(_BULLET.sub(b"", line))
+    return _plain(BULLET.sub(b"", line))
 
 
 def _plain(text: bytes) -> bytes:

@@ -14,6 +14,7 @@ compose      api-1  | gc 1 @0.002s …                     (docker compose logs)
              shop_api.1.q8zk2l9xv0a3@node-7    | gc 1 …  (docker service logs)
 Talos        10.5.0.2: kern:    info: [2026-11-20T03:53:49.470Z]: gc 1 …    (talosctl dmesg)
 Names alone  api[12]: gc 1 @0.002s …                     (syslog with its stamps cut off)
+grep -H      /proc/12/status:VmRSS:  76420 kB            (grep of files of one process)
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ MAX_PREFIX = 160
 # the separator between a prefix and its line
 _PREFIX_END = re.compile(rb"(?:[|\]:>]|\s-|\]:) +|\t")
 _WORD = re.compile(rb"\w")
+_PROC_PREFIX = re.compile(rb"/proc/(?:\d{1,9}|self)/[a-z_]{1,30}:")
 _VARYING = re.compile(rb"[A-Za-z]*\d[\w]*|[^\w]+|[A-Za-z_]+")
 JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME_TIMESTAMP")}
 
@@ -81,8 +83,11 @@ def shared_prefix(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
     """Return a pattern for the prefix that most lines share, whatever its numbers; None if none.
 
     It is the longest such prefix that ends in a separator and is in at least `MIN_SHARED_LINES`
-    lines.
+    lines; or the name of one file of /proc, before all of them.
     """
+    of_proc = {found[0] if (found := _PROC_PREFIX.match(line)) else b"" for line in lines}
+    if len(of_proc) == 1 and (name := of_proc.pop()):
+        return re.compile(rb"\A" + re.escape(name))
     least = max(MIN_SHARED_LINES, len(lines) // 2 + 1)
     for line in lines[: len(lines) - least + 1]:
         ends = [found.end() for found in _PREFIX_END.finditer(line[:MAX_PREFIX])]

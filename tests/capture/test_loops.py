@@ -92,8 +92,8 @@ def test_files_below_the_last_time_of_a_loop_are_of_its_last_reading(tmp_path):
     capture = gomem.load(written(tmp_path, text))
 
     assert [100, 200, 300, 400, 500] == capture.status["Threads"].to_list()
-    assert 3 == len(capture.by_moment["x-5"].artefacts)
-    assert 484 == capture.by_moment["x-5"].goroutine_count
+    assert 3 == len(capture.by_moment["07:41:42"].artefacts)
+    assert 484 == capture.by_moment["07:41:42"].goroutine_count
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def test_each_dated_reading_joins_the_nearest_snapshot_and_the_others_stay(tmp_p
     beside = {f"memstats-20261127T0400{second}.json": stats for second in ("01", "11")}
 
     assert {
-        "20261127T040001": 40_000, "ps-2": 60_000, "20261127T040011": 80_000,
-        "ps-4": 100_000, "ps-5": 120_000,
+        "20261127T040001": 40_000, "04:00:05": 60_000, "20261127T040011": 80_000,
+        "04:00:15": 100_000, "04:00:20": 120_000,
     } == rss_of(written(tmp_path, **{"ps.log": loop}, **beside))  # fmt: skip
 
 

@@ -210,7 +210,7 @@ def test_a_profile_does_not_hide_the_series_of_a_log(last, grew, tmp_path):
 
     said, has_grown, _ = without_rss(diagnosis, None)
     assert said.startswith("The heap profile has")
-    assert f"HeapAlloc went from 205 MiB at app-1 to {last} MiB" in diagnosis.verdict.sentence
+    assert f"HeapAlloc went from 205 MiB at 11:06:10 to {last} MiB" in diagnosis.verdict.sentence
     assert grew == has_grown
 
 

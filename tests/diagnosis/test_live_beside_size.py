@@ -39,6 +39,15 @@ def test_most_of_rss_is_the_live_heap(rss, share, tmp_path):
     assert f"The live heap after the last GC (100 MiB) is {share} of RSS." in beside
 
 
+def test_after_a_kill_log_and_size_may_be_of_two_processes(tmp_path):
+    killed = '[{"State": {"OOMKilled": true}, "HostConfig": {"Memory": 268435456}}]\n'
+    files = {"gctrace": log(live=100, goal=200), "ps": PS.format(rss=120_000), "inspect": killed}
+
+    _, beside = further(tmp_path, **files)
+
+    assert "of RSS" not in beside
+
+
 def test_between_live_heap_and_goal_nothing_is_left_to_say(tmp_path):
     _, beside = further(tmp_path, gctrace=log(live=60, goal=200), ps=PS.format(rss=180_000))
 

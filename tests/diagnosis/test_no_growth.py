@@ -61,9 +61,7 @@ def test_an_undated_profile_of_two_does_not_hide_a_dated_loop(tmp_path):
         (tmp_path / name).write_text("heap profile: 0: 0 [0: 0] @ heap/1048576\n")
     diagnosis = loop(tmp_path, [20, 40, 60, 80, 100])
 
-    assert [f"ps-{place}" for place in range(1, 6)] == [
-        name for name in diagnosis.capture.by_moment if name.startswith("ps-")
-    ]
+    assert 5 == sum(":" in name for name in diagnosis.capture.by_moment)
     assert "RSS grew from 20 MiB" in said_of(diagnosis)
 
 

@@ -228,6 +228,17 @@ def test_a_peak_is_the_highest_moment_and_named(recorded):
     assert far_above == (highest.total_bytes in levels_of(said) and "peak" in said)
 
 
+def test_what_fell_far_below_both_ends_and_came_back_is_named(tmp_path):
+    sizes = (160, 164, 166, 17, 39, 165, 165)
+    rows = (f"2026-11-27 14:31:{5 * at:02},{size}\n" for at, size in enumerate(sizes))
+    (tmp_path / "rss.csv").write_text("time,rss_mb\n" + "".join(rows))
+
+    said = gomem.diagnose(tmp_path).verdict.sentence
+
+    assert "(only 17" in said
+    assert "at 14:31:15)" in said
+
+
 def test_what_was_higher_before_is_not_still_growing(recorded):
     account = recorded.facts.account
     whole = [one for one in recorded.observations if one.group == "+".join(sorted(ALL))]

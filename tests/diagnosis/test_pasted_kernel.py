@@ -335,7 +335,7 @@ def test_a_heap_without_rss_is_said_as_heap(name):
     frame = gomem.read_runtime_lines(LINES / name).readings
 
     ends = [frame["go_alloc_bytes"].iloc[0], frame["go_alloc_bytes"].iloc[-1]]
-    assert ends == sizes(found.verdict.headline)[:2]
+    assert set(ends) <= set(sizes(found.verdict.sentence))
     assert found.verdict.rss_bytes is None
 
 

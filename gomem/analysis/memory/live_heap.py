@@ -244,9 +244,15 @@ class _Evidence:
         """The marks of snapshots without a goal: of each collection, the middle of its bounds.
 
         HeapAlloc is at least the last mark, and at most the goal, which is GOGC per cent higher.
+        Where no snapshot counts collections, each reading bounds a mark of its own, whose number is
+        unknown.
         """
-        stats = self.stats.dropna(subset=["seconds", "NumGC", "HeapAlloc"])
-        read = stats[stats["NextGC"].isna() & (stats["NumGC"] > 0)].groupby("NumGC")
+        stats = self.stats.dropna(subset=["seconds", "HeapAlloc"])
+        if stats["NumGC"].isna().all():
+            stats = stats.assign(NumGC=-np.arange(1, len(stats) + 1, dtype=np.float64))
+        else:
+            stats = stats[stats["NumGC"] > 0]
+        read = stats[stats["NextGC"].isna()].groupby("NumGC", sort=False)
         most = read["HeapAlloc"].min()
         goal = read["HeapAlloc"].max() - read["stack_bytes"].max().fillna(0) * self.gogc_bounds[1]
         least = (goal.where(goal > MIN_HEAP_BYTES, 0) / (1 + self.gogc_bounds[1])).clip(0, most)

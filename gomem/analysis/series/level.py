@@ -43,6 +43,7 @@ ENDS = 10  # a first and last level is the median of a tenth of the readings
 FILLS = np.array([0.03, 0.07, 0.15, 0.3, 0.6])
 LATE = 1 / 3  # of the time
 START_READINGS = 4  # that must follow a first reading from before the start-up
+ROUGH = 0.2  # of the readings: errors as large as that are said
 STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a continuing rise: its line, its last third
 FAR_BEYOND = 3.0  # rises beyond a ceiling: more is not more informative
 MIN_MOMENTS = 20  # with fewer, a table of all of them is better
@@ -79,6 +80,11 @@ class Level:
     def span_seconds(self) -> float:
         """Seconds from the first reading to the last."""
         return float(self.seconds[-1] - self.seconds[0]) if len(self) else 0.0
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the errors are a large part of the readings."""
+        return bool(len(self.errors)) and bool(self.errors.sum() >= ROUGH * self.values.sum())
 
     @cached_property
     def rise(self) -> Rise | None:

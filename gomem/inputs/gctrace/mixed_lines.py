@@ -69,7 +69,7 @@ _OTHER = re.compile(
 _OTHER_BEGIN = rb"\n(?:SCHED |init |checkf|trace[a-z]+\()|gc[0-9]+\([0-9]+\): |gc # @#s"
 # How the runtime continues where a release extends a line; a program's own text seldom does.
 _UNKNOWN_TAIL = re.compile(rb" ?[(\[,]")
-_NEWLINE = re.compile(rb"\r?\n")
+_NEWLINE = re.compile(rb"[`*_]{0,3}\r?\n")  # Markdown ends what it decorates
 _FORMS = {
     event: tuple(grammar for grammar in GRAMMARS if grammar.event == event)
     for event in _BEGINNINGS.values()

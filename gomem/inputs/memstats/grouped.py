@@ -26,6 +26,7 @@ MAX_WORDS = 4  # other words in a line with a single size; with more, it is a se
 # Unambiguous names: one of them is enough if a separator such as `=` and a size follow.
 LONE = frozenset({"HeapAlloc", "HeapInuse", "HeapSys", "HeapIdle", "HeapReleased"})
 PAIR = frozenset({"HeapAlloc", "Sys"})  # enough together if both have units
+SORTED = frozenset({"Alloc", "BuckHashSys"})  # the first of a sorted dump, before BySize
 LEAST_SYS_BYTES = 1 << 16  # every Go process has more; a smaller number has some larger unit
 NEWLINE = b"\n"
 _PAIRS = re.compile(rb"(?<![\w.-])[\w.-]++[ \t]*+[=:][ \t]*\S+")
@@ -106,6 +107,8 @@ def is_dump(fields: Sequence[Field]) -> bool:
     names = {size.name for size in fields}
     if names == PAIR:
         return all(size.has_unit for size in fields)
+    if names == SORTED:
+        return True
     return len(names) >= MIN_FIELDS and not names <= ANYBODYS and not names.isdisjoint(SIZES)
 
 

@@ -184,7 +184,8 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         raise FormatError(source, "", "no MemStats in it: too few of their fields with a number")
     is_quoted = b'{"Alloc"' in b"".join(plain.split())  # from expvar, after HTTP headers
     is_open = data.count(b"{") > data.count(b"}") and b"}" not in plain[ended:]
-    if (is_json(data) or is_quoted) and is_open:
+    is_object = is_json(data) or is_quoted or b"BySize: [" in data  # of a JavaScript console
+    if is_object and is_open:
         what = "ends within MemStats: it is cut, and fields are missing"
         damage.append(Damage(source, dumps[-1].place, what))
     if HEAP_SYS.search(plain) or _are_sums(dumps):

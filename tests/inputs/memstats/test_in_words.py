@@ -552,3 +552,27 @@ def test_the_time_of_a_row_is_that_of_its_own_key(stamp, is_last):
     first = times[0].isoformat()
     assert first.startswith("2026-11-20T09:01:00" if "Z" in stamp else "2026-11-27T04:51:40.5")
     assert times == sorted(set(times))
+
+
+def test_an_object_of_a_javascript_console_is_read_as_far_as_it_goes():
+    # its keys are sorted: two sizes stand above the size classes
+    text = (
+        b"> debug.memStats()\n{\n  Alloc: 1595232344,\n  BuckHashSys: 16016695,\n"
+        b"  BySize: [{\n      Frees: 0,\n      Mallocs: 0,\n      Size: 0\n  }, {\n"
+    )
+    (dump,), damage = parse_in_words(text, source="geth.txt")
+
+    assert {"Alloc": 1595232344, "HeapAlloc": 1595232344, "BuckHashSys": 16016695} == dump.values
+    assert ["ends within MemStats: it is cut, and fields are missing"] == [d.what for d in damage]
+    assert "memstats" == kind_of(text).name
+
+
+@pytest.mark.parametrize("key", ["start_time ", "start time: ", "Started at: "])
+def test_the_time_of_a_reading_is_the_start_and_the_uptime(key):
+    head = f"{key}2026-11-18T17:19:14+08:00\nuptime 45h39m37.5s\n"
+    fields = "heap_idle_bytes 16039936\nheap_inuse_bytes 119717888\nheap_released_bytes 4997120\n"
+    dumps, _ = parse_in_words((head + fields).encode(), source="stats.txt")
+
+    assert ["2026-11-20T06:58:51.500000+00:00"] == [dump.time.isoformat() for dump in dumps]
+    dumps, _ = parse_in_words((head.partition("\n")[0] + "\n" + fields).encode(), source="a.txt")
+    assert [None] == [dump.time for dump in dumps]

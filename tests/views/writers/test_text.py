@@ -16,7 +16,6 @@ api
   (30 %), 2 KiB free Go heap (20 %).
 9.8 KiB retained by Go
 One reading does not show whether memory grows.
-Also: 1 note.
 Next: See how much of this is in RSS:
   cat /proc/PID/smaps > smaps
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 STANDARD_LIBRARY = "std"
 TOOLCHAIN = "golang.org/toolchain"  # the module of a downloaded Go release; its packages are std's
 CGO_STUB = "._Cfunc_"  # in the names of the stubs that cgo writes for calls into C
+# The roots of every stack of the main goroutine: they have all below them.
+STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})
 NO_PACKAGE = "<no package>"  # of functions without a package, such as C functions
 
 
@@ -33,6 +35,8 @@ _STANDARD = frozenset({
 _MODULE_IN_PATH = re.compile(r"(?:.*/pkg/mod/|^(?!/))([^@]+)@v[0-9][^/]*/")
 _GOROOT = re.compile(
     r"(?:/|@v0\.0\.1-)(go1\.[0-9]+(?:\.[0-9]+)?(?:rc[0-9]+|beta[0-9]+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
+    # as CI services, Homebrew and version managers name it: go/1.22.0/x64/src/
+    r"|/go/(1\.[0-9]+(?:\.[0-9]+)?)(?:/(?:x64|x86|arm64|libexec|go))?/src/runtime/"
 )
 _ESCAPED = re.compile("!([a-z])")  # a capital letter in the module cache
 _MAJOR_VERSION = re.compile(r"v[0-9]+")
@@ -135,7 +139,7 @@ def release_in_path(text: str) -> str | None:
     # The library's files are below the GOROOT of the release that built the program, unless it was
     # built with -trimpath or its GOROOT has another name.
     found = _GOROOT.search(text)
-    return None if found is None else found[1]
+    return None if found is None else found[1] or f"go{found[2]}"
 
 
 def in_standard_library(function: str) -> bool:

@@ -31,7 +31,7 @@ HEAD_BYTES = 1 << 16  # the output must begin within these bytes
 LEAST_SHARE = 1 / 3  # of the lines; a document that merely contains a table has fewer
 LEAST_HEADED = 1 / 5  # the same, if a row follows the column header
 _QUICK = re.compile(
-    rb"\d% [^\n]{0,80}\d%|ROUTINE ====|(?<!-)-{6,}+\+-{6,}"
+    rb"\d% [^\n]{0,80}\d%|\d% of \S{1,20} total|ROUTINE ====|(?<!-)-{6,}+\+-{6,}"
     rb"|^ {2,}+\d\S*+ {3}(?>\S+?\.)\S[^\n]*+\n {8,}+\S+?\.\S",
     re.MULTILINE,
 )
@@ -57,7 +57,7 @@ def looks_like_printed(data: bytes) -> bool:
     filled = [line for line in lines_of(head) if line.strip()]
     reader = _Reader("").of_lines(filled)
     least = LEAST_HEADED if reader.has_headed_row else LEAST_SHARE
-    return reader.has_rows and reader.known >= least * len(filled)
+    return reader.has_tables and reader.known >= least * len(filled)
 
 
 def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage]]:
@@ -67,7 +67,7 @@ def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage
     first table's. Raises FormatError if there is no row.
     """
     reader = _Reader(source).of_lines(lines_of(without_bold_cells(data)))
-    if not reader.has_rows:
+    if not reader.has_tables:
         what = "no row of a table, wanted what go tool pprof prints: flat flat% sum% cum cum%"
         raise FormatError(source, "", what)
     return reader.profile(), reader.damage
@@ -105,9 +105,11 @@ class _Reader:
         self.chosen = set[str]()  # sample types in commands and flags
 
     @property
-    def has_rows(self) -> bool:
-        """Whether there is any row or stack."""
-        return any(table.rows or table.stacks for table in self.tables)
+    def has_tables(self) -> bool:
+        """Whether there is any row or stack, or the head of one table of each sample type."""
+        kinds = [table.kind for table in self.tables if table.is_head]
+        has_heads = 0 < len(kinds) == len(set(kinds))
+        return has_heads or any(table.rows or table.stacks for table in self.tables)
 
     def of_lines(self, texts: list[str]) -> _Reader:
         """Parse lines; returns itself."""
@@ -136,10 +138,8 @@ class _Reader:
         readings: dict[str, list[Table]] = {}  # earlier readings, by sample type
         if len(self.chosen) == 1 and not any(table.kind for table in self.tables):
             self.tables = [replace(table, kind=min(self.chosen)) for table in self.tables]
-        for table in with_types_before(self.tables):
-            if not (table.rows or table.stacks):
-                self._note_head(table)
-                continue
+        typed = with_types_before(self.tables)
+        for table in (table for table in typed if table.rows or table.stacks):
             if not table.kind and table.is_of_waiting(PARKED):
                 table.kind = "goroutine"
             self._check(table)
@@ -157,6 +157,8 @@ class _Reader:
                 continue  # the table's rows already include these stacks
             what = "another profile's table is not read here; save it to a file of its own"
             self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
+        for table in (table for table in typed if table.is_head):
+            self._take_head(table, by_type)
         found = list(by_type.values())
         is_difference = self.is_difference or any(table.has_negative for table in found)
         columns = columns_of(
@@ -171,18 +173,15 @@ class _Reader:
         printed = printed_of(found, self.saved, is_elided=self.is_elided, earlier=earlier)
         return PrintedText(columns, printed, totals, is_difference)
 
-    def _note_head(self, table: Table) -> None:
-        """Record damage if a table has only its header."""
-        if table.shown is not None and table.shown.value:
-            what = "the head of a table without its rows: they are missing"
-            self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
+    def _take_head(self, table: Table, by_type: dict[str, Table]) -> None:
+        """Add a header without rows, which has the total of its sample type, and record damage."""
+        by_type.setdefault(table.sample_type.type, table)
+        what = f"{EXCERPT}the head of a table without its rows: they are missing"
+        self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
 
     def _check(self, table: Table) -> None:
         """Record damage if rows are missing."""
-        if table.shown is None or table.stacks:
-            return
-        lost = abs(table.shown.value - table.flat)
-        if lost > table.shown.rounding + table.rounding * len(table.rows):
+        if table.lost:
             what = f"{EXCERPT}its rows do not add up to what its head says: some are missing"
             self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
 
@@ -240,7 +239,9 @@ class _Reader:
         if not is_sound:
             what = "its head contradicts itself: the first size is not that share of the second"
             self.damage.append(Damage(self.source, f"line {number}", what, excerpt(text)))
-        self.tables[-1].shown, self.tables[-1].total = shown if is_sound else None, total
+        table = self.tables[-1]
+        table.shown, table.total = shown if is_sound else None, total
+        table.kind = table.kind or self.kind or self.default_kind
 
     def _of_profile(self, number: int, text: str) -> bool:
         """Parse a header line about the profile, or a command."""
@@ -276,10 +277,10 @@ class _Reader:
         self.chosen |= {chosen[1]} if chosen else set()
 
     def _begin(self, number: int, *, closes: bool = True) -> None:
-        """Close the current table, if it has rows."""
+        """Close the current table, if it has rows or a header."""
         self.form, self.above = TABLE, None
         last = self.tables[-1]
-        if closes and (last.rows or last.stacks):
+        if closes and (last.rows or last.stacks or last.is_head):
             self.tables.append(Table(number, session=self.session))
         elif not last.rows:
             last.line = number

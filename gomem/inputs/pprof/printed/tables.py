@@ -78,6 +78,13 @@ class Table:
     is_later: bool = False  # a later reading: the rows are repeated after other text
 
     @property
+    def is_head(self) -> bool:
+        """Whether only its header is there, with a total that is not 0."""
+        if self.rows or self.stacks or self.shown is None:
+            return False
+        return self.shown.value > 0 and self.whole.value > 0
+
+    @property
     def amounts(self) -> list[Amount]:
         """All values of the rows."""
         rows = (amount for row in self.rows.values() for amount in (row.flat, row.cum))
@@ -100,6 +107,20 @@ class Table:
         """The sum of the rows."""
         rows = sum(row.flat.value for row in self.rows.values())
         return rows + sum(amount.value for amount, _ in self.stacks)
+
+    @property
+    def lost(self) -> int:
+        """What the rows have less than the sum in the header, beyond rounding; 0 if nothing."""
+        if self.shown is None or self.stacks:
+            return 0
+        lost = abs(self.shown.value - self.flat)
+        return lost if lost > self.shown.rounding + self.rounding * len(self.rows) else 0
+
+    @property
+    def rest(self) -> int:
+        """What the rows do not have of the total: by the header, unless rows are missing."""
+        is_whole = self.shown is not None and not (self.lost or self.stacks)
+        return self.whole.value - (self.shown.value if is_whole and self.shown else self.flat)
 
     def is_of_waiting(self, parked: str) -> bool:
         """Whether it counts goroutines: a stack waits in `parked`, or most of the total does."""
@@ -151,8 +172,10 @@ class Table:
         self.stacks = self.stacks or other.stacks
         self.total = self.total or other.total
         for name, row in other.rows.items():
-            if name not in self.rows or row.detail > self.rows[name].detail:
-                self.rows[name] = row
+            known = self.rows.get(name)
+            if known is None or row.detail > known.detail:
+                share = known.share if known is not None and row.share is None else row.share
+                self.rows[name] = replace(row, share=share)
 
 
 @dataclass(frozen=True)
@@ -347,10 +370,9 @@ class _LaidOut(TextReader):
             for part in row.parts:
                 callers = [(part.caller, "", 0)] if part.caller else []
                 self._sample(part.value, [(function, part.file, part.line), *callers])
-        whole = table.whole
-        rest = whole.value - table.flat
-        if not is_difference and rest > whole.rounding + table.rounding * len(table.rows):
-            self._sample(rest, [])
+        off = table.whole.rounding + table.rounding * len(table.rows)
+        if not is_difference and table.rest > off:
+            self._sample(table.rest, [])
 
     def _sample(self, value: int, frames: Sequence[tuple[str, str, int]]) -> None:
         named = ((_bytes(name), _bytes(file), line) for name, file, line in frames)

@@ -1,0 +1,58 @@
+"""A difference of two heap profiles that pprof printed is a growth, alone and beside RSS."""
+
+import pytest
+
+import gomem
+from gomem.causes.finding import Severity
+
+TABLE = """$ go tool pprof -top -diff_base h1.pb.gz h2.pb.gz
+File: packer
+Type: inuse_space
+Time: 2026-11-27 14:28:33 UTC
+Showing nodes accounting for {whole}MB, 494.87% of 9.51MB total
+      flat  flat%   sum%        cum   cum%
+   {flat}MB 478.91% 478.91%    {flat}MB 478.91%  strings.(*Builder).Write
+    1.52MB 15.95% 494.87%    {whole}MB 494.87%  main.(*ledger).note
+         0     0% 494.87%    {flat}MB 478.91%  fmt.Fprintf
+         0     0% 494.87%    {whole}MB 494.87%  main.main
+         0     0% 494.87%    {whole}MB 494.87%  runtime.main
+"""
+GROWN = TABLE.format(flat="45.53", whole="47.05")
+RSS = "\nRSS in between:\n\n" + "".join(
+    f"14:{28 + place // 60}:{place % 60:02} VmRSS:\t{37 + place << 10} kB\n"
+    for place in range(0, 90, 10)
+)
+
+
+def growth(tmp_path, text):
+    (tmp_path / "ticket.txt").write_text(text)
+    return [found for found in gomem.diagnose(tmp_path).findings if found.code == "heap-growth"]
+
+
+def test_alone_it_is_a_step_with_the_own_function_that_has_most_below_it(tmp_path):
+    (finding,) = growth(tmp_path, GROWN)
+
+    assert (Severity.WARNING, "possible") == (finding.severity, finding.confidence)
+    assert (
+        "Leak, filling cache or burst: 47 MiB more in use in the second profile than in the first; "
+        "nearly all of the growth is from main.(*ledger).note"
+    ) == finding.title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(TABLE.format(flat="3.10", whole="4.62"), id="little"),
+        pytest.param(GROWN.replace("47.05MB", "-47.05MB").replace("45.53", "-45.53"), id="less"),
+        pytest.param(GROWN.replace("inuse_space", "alloc_space"), id="allocated"),
+    ],
+)
+def test_little_or_less_or_only_allocated_is_none(text, tmp_path):
+    assert [] == growth(tmp_path, text)
+
+
+def test_beside_rss_that_rises_it_names_who_holds_what_grows(tmp_path):
+    (finding,) = growth(tmp_path, GROWN + RSS)
+
+    assert "RSS grows by 1 MiB/s, to 117 MiB" in finding.title
+    assert finding.title.endswith("of the growth is from main.(*ledger).note")
