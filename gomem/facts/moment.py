@@ -280,8 +280,7 @@ class MomentFacts(Answer):
         if size is None or size >= NO_GOAL:
             return None
         path = self.path("memstats")
-        field = GOAL if path == self.paths.get("metrics") else "NextGC"
-        return HeapGoal(size, path, field)
+        return HeapGoal(size, path, GOAL if path == self.paths.get("metrics") else "NextGC")
 
     @cached_property
     def limited_goal(self) -> LimitedGoal | None:
