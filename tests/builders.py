@@ -12,7 +12,7 @@ import pandas as pd
 import gomem
 from gomem.analysis.profiles.growth import GROWTH
 from gomem.capture.capture import Capture
-from gomem.causes.case import Case
+from gomem.causes.cause import Case
 from gomem.causes.thresholds import Thresholds
 from gomem.errors import Damage
 from gomem.facts.capture import CaptureFacts

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.profiles.allocation_spikes import TOO_FEW
-from gomem.causes.cause import Cause
+from gomem.analysis.profiles.allocation_spikes import TOO_FEW, Spike
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import printed_bytes, read_from
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rss_evidence
-from gomem.causes.finding import Finding, Severity, Site
-from gomem.causes.live_growth import printed_bytes, read_from
+from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.scores import bounded_log, scores
 from gomem.causes.sites import (
@@ -40,18 +40,14 @@ from gomem.causes.sites import (
     site_evidence,
     whole_evidence,
 )
-from gomem.facts.excursions import ALLOCATED, HEAP_ALLOC, MARKS, PROFILES, RSS
+from gomem.facts.excursions import ALLOCATED, HEAP_ALLOC, MARKS, PROFILES, RSS, Sighting
 from gomem.text import Bytes, CaptureName, Count, Function, MomentName, Seconds, Text, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.series.excursion import Excursion
     from gomem.analysis.series.level import Level
-    from gomem.causes.case import Case
-    from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
-    from gomem.facts.excursions import Sighting
     from gomem.facts.profiles import ProfileFacts
 
 CODE = "allocation-spike"

@@ -17,19 +17,17 @@ import pandas as pd
 
 from gomem.analysis.mappings.runtime import is_excerpt
 from gomem.analysis.memory.groups import NATIVE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import WHO_MAPS, sentences, top
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.causes.outside_go import outside_go
+from gomem.causes.outside_go import Growth, outside_go
 from gomem.causes.sites import called_by, caller_sites
 from gomem.text import Bytes, Function, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.causes.case import Case
-    from gomem.causes.outside_go import Growth
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
 

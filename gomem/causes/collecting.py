@@ -5,25 +5,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gomem.analysis.collector.counters import LIMITER
+from gomem.analysis.collector.counters import LIMITER, CollectorCounters
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.series.shapes import MOVES
 from gomem.causes.commands import TAKE_GC_LOG
 from gomem.causes.evidence import known
-from gomem.causes.finding import Lack
-from gomem.facts.settings import ASSUMED, text_of
+from gomem.causes.finding import Evidence, Lack
+from gomem.facts.settings import ASSUMED, Setting, text_of
 from gomem.inputs.environ.parse import GOGC
 from gomem.text import Command, Count, MomentName, Seconds, Share, Text, text
 
 if TYPE_CHECKING:
-    from gomem.analysis.collector.counters import CollectorCounters
-    from gomem.causes.case import Case
-    from gomem.causes.finding import Evidence
+    from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import CollectorCpu
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.collector import CollectorFacts
-    from gomem.facts.settings import Setting
 
 CLOCK_SECONDS = 0.001  # the resolution of the log's clock
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, MEMSTATS, SMAPS
+from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
+from gomem.inputs.processes.metrics_api import METRICS_API
+from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.inputs.system import FREEBSD, MACOS, TINYGO, WASM
 from gomem.shell import Argument
-from gomem.text import Command, Text, joined, text
+from gomem.text import Command, Program, Quoted, Text, joined, text
 from gomem.units import is_digits
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
+    from collections.abc import Sequence
+
+    from gomem.analysis.memory.listed import Listed
+    from gomem.causes.cause import Case
 
 _MAPPINGS_ON = {
     FREEBSD: "procstat -v PID",
@@ -26,6 +32,11 @@ _IN_TINYGO = (
     "TinyGo serves no profiles: log its MemStats after runtime.GC() for longer. Only a HeapInuse "
     "that rises there is retained."
 )
+_FOLLOWED_BY = {
+    **dict.fromkeys((KUBECTL_TOP, METRICS_API), "kubectl top pod NAME --containers"),
+    CRICTL_STATS: "crictl stats",
+    **dict.fromkeys((DOCKER_STATS, CACHELESS_DOCKER, OLD_DOCKER), "docker stats --no-stream NAME"),
+}
 STANDARD_INPUT = "stdin"  # has no name that a command could open
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
@@ -90,6 +101,20 @@ def top_of_last(case: Case, options: str = "--cum") -> Command:
 def sentences(*pieces: str) -> Text:
     """Join the steps that are not empty."""
     return joined(" ", (piece for piece in pieces if piece))
+
+
+def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
+    """Say what to do about a program or a container that is not Go."""
+    words = "{} is not a Go program, so gomem cannot break down its memory. Follow its {}: {}."
+    what = "RSS" if listed.rss_bytes is not None else "working set"
+    how = _FOLLOWED_BY.get(listed.tool, "ps -o pid,rss,etime,args -C NAME")
+    command = Command(f"while sleep 60; do {how}; done")
+    said = text(words, Program(listed.name), what, command)
+    if not settings:
+        return said
+    have = "has" if len(settings) == 1 else "have"
+    unheard = text("{} {} no effect on this program.", joined(", ", map(Quoted, settings)), have)
+    return sentences(unheard, said)
 
 
 def _argument(path: str) -> Text:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.text import Count, Quoted, text
-
-if TYPE_CHECKING:
-    from gomem.causes.case import Case
 
 SHOWN = 5  # places cited as evidence
 TORN = "a line of the collector's that is torn"

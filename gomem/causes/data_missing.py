@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gomem.capture.release import are_no_gos, shows_go
 from gomem.capture.wanted import MEMSTATS, SMAPS
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import CAPTURE_ONCE, CAPTURE_THE_NEXT_RUN, TAKE_SMAPS, see_resident
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.facts.goroutines import has_crashed
 from gomem.inputs.processes.languages import is_not_go
 from gomem.text import Command, Count, MomentName, Text, joined, text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gomem.causes.case import Case
-    from gomem.facts.moment import MomentFacts
 
 SMAPS_WORD, MEMSTATS_WORD, MAPPINGS_WORD = "smaps", "MemStats", "list of mappings"
 SHOWN = 10  # snapshots cited as evidence
@@ -40,104 +33,69 @@ _IF_IT_IS_GO = "If this is a Go program, collect {} (the program must import exp
 class _Missing:
     """A file that snapshots lack."""
 
-    name: str
-    without: list[str]
-    what: str  # what it breaks down
-    command: Command
-    is_go: bool  # whether a file says that it is a Go program
-    system: str  # the system, if it has no smaps; empty for Linux
-    has_some: bool  # whether a snapshot has a part of it
-    is_only: bool  # whether there is only one snapshot, which then needs no name
-    is_all: bool  # whether nothing else has the size that it breaks down
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether the file exists only on Linux, and the process runs on another system."""
-        return bool(self.system) and self.name == SMAPS_WORD
-
-    @property
-    def title(self) -> Text:
-        """Which snapshots lack the file, and the consequence."""
-        has_some = self.has_some and self.name == MEMSTATS_WORD
-        name = MAPPINGS_WORD if self.is_elsewhere else self.name
-        if self.is_only:
-            none = "only some fields of" if has_some else "no"
-            return text("{} {}, so {} {}", none, name, self.what, self.consequence)
-        none = "no full" if has_some else "no"  # some have some fields, others none
-        where, has, whose = Text(MomentName(self.without[0])), "has", "its"
-        if self.without[1:]:
-            where, has, whose = Text(Count(len(self.without), "snapshot")), "have", "their"
-        words = "{} {} {} {}, so {} {} {}"
-        return text(words, where, has, none, name, whose, self.what, self.consequence)
-
-    @property
-    def consequence(self) -> str:
-        """What is unknown without the file."""
-        return "is unknown" if self.is_all else "cannot be fully broken down"
-
-    @property
-    def step(self) -> Text:
-        """How to get the file."""
-        if self.is_elsewhere:
-            return see_resident(self.system)
-        of_go = _FROM_GO if self.is_go else _IF_IT_IS_GO
-        return text(of_go if self.name == MEMSTATS_WORD else _COLLECT, self.name, self.command)
-
-    @property
-    def evidence(self) -> Evidence:
-        """The snapshots without the file, the first few by name."""
-        named = joined(", ", map(MomentName, self.without[:SHOWN]))
-        if not self.without[1:]:  # a lone number would read as a count
-            named = text("{}", MomentName(self.without[0]))
-        if len(self.without) > SHOWN:
-            named += f" and {len(self.without) - SHOWN} more"
-        whole = "full " if self.has_some and self.name == MEMSTATS_WORD else ""
-        name = MAPPINGS_WORD if self.is_elsewhere else self.name
-        return Evidence("capture", f"snapshots without {whole}{name}", named, "")
+    without: list[str]  # the snapshots
+    title: Text  # which they are, and the consequence
+    step: Text  # how to get it
+    evidence: Evidence  # the snapshots, the first few by name
 
 
 def find(case: Case) -> list[Finding]:
     """Return one finding for all missing files."""
-    moments = case.facts.moments
-    tables = case.facts.capture.profiles.values()
+    moments, capture = case.facts.moments, case.facts.capture
+    tables = capture.profiles.values()
     if any(are_no_gos(of.functions["name"].dropna()) for kinds in tables for of in kinds.values()):
         return []
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
-        capture = case.facts.capture
-        has_some = not capture.memstats.empty
         if capture.bench:
             return []
         is_ended = has_crashed(capture) and not capture.system  # gomem capture PID needs /proc
         ended = CAPTURE_THE_NEXT_RUN if is_ended else Text()
+        has_some = not capture.memstats.empty
         return [_without_moments(capture.system, ended, has_some=has_some)]
-    some, is_go = set(case.facts.capture.memstats["moment"]), shows_go(case.facts.capture)
+    listed = [moment.listed for moment in moments if moment.listed is not None]
+    # Each snapshot can be of a program that, by its name, is not written in Go.
+    is_no_go = len(listed) == len(moments) and all(is_not_go(row.name) for row in listed)
     lacking = [
-        _Missing(
-            name,
-            without,
-            what,
-            Command(wanted.command()),
-            is_go,
-            case.facts.capture.system,
-            has_some=bool(some & set(without)),
-            is_only=len(moments) == 1,
-            is_all=name == SMAPS_WORD
-            and all(m.rss_bytes is None for m in moments if m.mappings is None),
-        )
+        _missing(case, name, without, what, Command(wanted.command()))
         for name, fact, what, wanted in _WANTED
-        if not (name == MEMSTATS_WORD and _is_no_go(moments))
+        if not (name == MEMSTATS_WORD and is_no_go)
         and (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]
     if not lacking:
         return []
-    listed = [moment.listed for moment in moments if moment.listed is not None]
     is_killer = bool(listed) and all(row.is_candidate for row in listed)
-    return [_finding(lacking, moments[-1].name, _WHO_WAS_KILLED if is_killer else "")]
+    return [_finding(lacking, moments[-1].name, case, _WHO_WAS_KILLED if is_killer else "")]
 
 
-def _is_no_go(moments: Sequence[MomentFacts]) -> bool:
-    """Return whether each snapshot is of a program that, by its name, is not written in Go."""
-    return all(moment.listed is not None and is_not_go(moment.listed.name) for moment in moments)
+def _missing(case: Case, name: str, without: list[str], what: str, command: Command) -> _Missing:
+    """Say which snapshots lack a file; of MemStats, some can have some fields."""
+    capture, is_smaps = case.facts.capture, name == SMAPS_WORD
+    some = not is_smaps and not set(without).isdisjoint(capture.memstats["moment"])
+    unread = (moment for moment in case.facts.moments if moment.mappings is None)
+    is_all = is_smaps and all(moment.rss_bytes is None for moment in unread)
+    consequence = "is unknown" if is_all else "cannot be fully broken down"
+    is_elsewhere = is_smaps and bool(capture.system)  # the file exists only on Linux
+    if is_smaps:
+        step = see_resident(capture.system) if is_elsewhere else text(_COLLECT, name, command)
+    else:
+        step = text(_FROM_GO if shows_go(capture) else _IF_IT_IS_GO, name, command)
+    name = MAPPINGS_WORD if is_elsewhere else name
+    first, has_several = MomentName(without[0]), bool(without[1:])
+    if len(case.facts.moments) == 1:
+        none = "only some fields of" if some else "no"
+        title = text("{} {}, so {} {}", none, name, what, consequence)
+    else:
+        where, has, whose = Text(first), "has", "its"
+        if has_several:
+            where, has, whose = Text(Count(len(without), "snapshot")), "have", "their"
+        none = "no full" if some else "no"  # some have some fields, others none
+        words = "{} {} {} {}, so {} {} {}"
+        title = text(words, where, has, none, name, whose, what, consequence)
+    named = joined(", ", map(MomentName, without[:SHOWN]))
+    named = named if has_several else text("{}", first)  # a lone number would read as a count
+    more = f" and {len(without) - SHOWN} more" * (len(without) > SHOWN)
+    field = f"snapshots without {'full ' * some}{name}"
+    return _Missing(without, title, step, Evidence("capture", field, named + more, ""))
 
 
 CAUSE = Cause(
@@ -161,18 +119,19 @@ _ELSEWHERE = (
 )
 
 
-def _finding(lacking: list[_Missing], last: str, first: str) -> Finding:
+def _finding(lacking: list[_Missing], last: str, case: Case, first: str) -> Finding:
     """Return the finding; the next step is about the last snapshot, if that lacks a file."""
     where = {name for missing in lacking for name in missing.without}
     titles = joined("; ", (missing.title for missing in lacking))
     steps = joined(" ", (missing.step for missing in lacking if last in missing.without))
+    lacks_mappings = any(moment.mappings is None for moment in case.facts.moments)
     return CAUSE.finding(
         Severity.INFO,
         titles.capitalised(),
         moment=next(iter(where)) if len(where) == 1 else None,
         evidence=[missing.evidence for missing in lacking],
         next_step=first or steps,
-        mechanism=_ELSEWHERE if any(missing.is_elsewhere for missing in lacking) else "",
+        mechanism=_ELSEWHERE if case.facts.capture.system and lacks_mappings else "",
     )
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from gomem.analysis.memory.groups import GROUP_OF_PART, NAMES
 from gomem.capture.wanted import MEMSTATS, SMAPS
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import CAPTURE_ONCE
 from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -22,7 +20,6 @@ from gomem.text import Bytes, Command, Count, Seconds, Text, text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 
@@ -63,26 +60,20 @@ def bytes_apart(moment: MomentFacts) -> int:
     if mapped is None or counted is None:
         return 0
     beyond = mapped - counted
-    return min(beyond, 0) or max(0, beyond - _gc_sys(moment))
+    return min(beyond, 0) or max(0, beyond - (moment.counted("GCSys") or 0))
 
 
 def _buffers(moment: MomentFacts, apart: int) -> tuple[Evidence, ...]:
     """Return what `bytes_apart` subtracts if more is mapped than counted."""
     if apart <= 0:
         return ()
-    return known(moment.path("memstats"), "B", {"GCSys, which can be in go-heap": _gc_sys(moment)})
-
-
-def _gc_sys(moment: MomentFacts) -> int:
-    buffers = None if moment.memstats is None else moment.memstats["GCSys"]
-    return 0 if buffers is None or pd.isna(buffers) else int(buffers)
+    buffers = moment.counted("GCSys") or 0
+    return known(moment.path("memstats"), "B", {"GCSys, which can be in go-heap": buffers})
 
 
 def _counted_bytes(moment: MomentFacts) -> int | None:
-    if moment.memstats is None:
-        return None
-    counted = moment.memstats["HeapSys"] + moment.memstats["StackInuse"]
-    return None if pd.isna(counted) else int(counted)
+    heap, stacks = moment.counted("HeapSys"), moment.counted("StackInuse")
+    return None if heap is None or stacks is None else heap + stacks
 
 
 def _mapped_bytes(moment: MomentFacts) -> int | None:

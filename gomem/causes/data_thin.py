@@ -5,14 +5,9 @@ Without this, a rule with too few samples would look like a rule that found noth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.finding import Finding, Severity
 from gomem.text import text
-
-if TYPE_CHECKING:
-    from gomem.causes.case import Case
 
 
 def find(case: Case) -> list[Finding]:

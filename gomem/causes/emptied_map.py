@@ -14,10 +14,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from gomem.analysis.memory.groups import LIVE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import TAKE_HEAP_PROFILE, sentences
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -25,8 +23,6 @@ from gomem.causes.sites import largest_sites, share_words, site_evidence
 from gomem.text import Bytes, Count, MomentName, Text, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
-    from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 
 FIELDS = ["HeapAlloc", "HeapObjects", "NumGC"]
@@ -34,16 +30,18 @@ FIELDS = ["HeapAlloc", "HeapObjects", "NumGC"]
 
 def find(case: Case) -> list[Finding]:
     """Return one finding if nearly all objects are gone since a snapshot, and the heap is not."""
-    read = [(moment, moment.any_memstats) for moment in case.facts.of_last_process]
-    known = [(moment, stats) for moment, stats in read if stats is not None and _has_fields(stats)]
+    moments, limits = case.facts.of_last_process, case.thresholds
+    known = [moment for moment in moments if all(moment.told(name) is not None for name in FIELDS)]
     if not known[1:]:
         return []
-    then, most = max(known, key=lambda each: float(each[1]["HeapObjects"]))
-    now, last = known[-1]
-    is_newer = _allocated_since(most, last) >= last["HeapAlloc"]
-    if is_newer or not _is_emptied(most, last, case.thresholds):
-        return []
-    return [_finding(case, (then, most), (now, last))]
+    then, now = max(known, key=lambda moment: moment.told("HeapObjects") or 0), known[-1]
+    (before, objects, cycles), (size, left, number) = (
+        [moment.told(name) or 0 for name in FIELDS] for moment in (then, now)
+    )
+    least = max(limits.emptied_bytes, limits.emptied_heap_share * before)
+    is_emptied = left <= limits.emptied_objects_share * objects and number > cycles
+    is_newer = _allocated_since(then, now) >= size
+    return [_finding(case, then, now)] if is_emptied and size >= least and not is_newer else []
 
 
 CAUSE = Cause(
@@ -60,49 +58,26 @@ CAUSE = Cause(
 )
 
 
-def _has_fields(stats: pd.Series) -> bool:
-    return bool(stats.reindex(FIELDS).notna().all())
-
-
-def _is_emptied(most: pd.Series, last: pd.Series, limits: Thresholds) -> bool:
-    is_emptied = last["HeapObjects"] <= limits.emptied_objects_share * most["HeapObjects"]
-    least = max(limits.emptied_bytes, limits.emptied_heap_share * most["HeapAlloc"])
-    return bool(is_emptied and last["HeapAlloc"] >= least and last["NumGC"] > most["NumGC"])
-
-
-def _finding(
-    case: Case, before: tuple[MomentFacts, pd.Series], after: tuple[MomentFacts, pd.Series]
-) -> Finding:
-    (then, most), (now, last) = before, after
-    size, objects = int(last["HeapAlloc"]), int(last["HeapObjects"])
+def _finding(case: Case, then: MomentFacts, now: MomentFacts) -> Finding:
     sites = largest_sites(case.facts.profiles.in_use_holders, case.thresholds)
     who = Text()
     if sites:
         share = share_words(sites[0].share, case.thresholds)
         who = text("; {} is from {}", share, sites[0].words)
-    path, earlier = now.path("memstats"), then.path("memstats")
+    path, earlier, at = now.path("memstats"), then.path("memstats"), MomentName(then.name)
+    (before, most, _), (size, objects, _) = (
+        [moment.told(name) or 0 for name in FIELDS] for moment in (then, now)
+    )
+    words = "Emptied map or slice: {} for {}, down from {}{}"
     return CAUSE.finding(
         Severity.WARNING,
-        text(
-            "Emptied map or slice: {} for {}, down from {}{}",
-            Bytes(size),
-            Count(objects, "object"),
-            Count(int(most["HeapObjects"])),
-            who,
-        ),
+        text(words, Bytes(size), Count(objects, "object"), Count(most), who),
         moment=now.name,
         size=size,
         evidence=(
-            Evidence(
-                earlier,
-                text("HeapObjects at {}", MomentName(then.name)),
-                int(most["HeapObjects"]),
-                "count",
-            ),
+            Evidence(earlier, text("HeapObjects at {}", at), most, "count"),
             Evidence(path, "HeapObjects", objects, "count"),
-            Evidence(
-                earlier, text("HeapAlloc at {}", MomentName(then.name)), int(most["HeapAlloc"]), "B"
-            ),
+            Evidence(earlier, text("HeapAlloc at {}", at), before, "B"),
             Evidence(path, "HeapAlloc", size, "B"),
             Evidence(path, "HeapAlloc, of each object", size // max(1, objects), "B"),
             *rss_evidence(now),
@@ -111,12 +86,12 @@ def _finding(
         next_step=CAUSE.remedy
         if sites
         else sentences(CAUSE.remedy, text("See who allocated it: {}.", TAKE_HEAP_PROFILE)),
-        confidence="possible" if math.isnan(_allocated_since(most, last)) else "likely",
+        confidence="possible" if math.isnan(_allocated_since(then, now)) else "likely",
         sites=sites,
     )
 
 
-def _allocated_since(most: pd.Series, last: pd.Series) -> float:
+def _allocated_since(then: MomentFacts, now: MomentFacts) -> float:
     """Bytes allocated since the objects were most; NaN if unknown."""
-    then, now = (stats.get("TotalAlloc") for stats in (most, last))
-    return math.nan if pd.isna(then) or pd.isna(now) else float(now) - float(then)
+    before, after = then.told("TotalAlloc"), now.told("TotalAlloc")
+    return math.nan if before is None or after is None else float(after - before)

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import WHO_MAPS, sentences, with_files
 from gomem.causes.evidence import known, of_rss, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -23,7 +23,6 @@ from gomem.text import Bytes, Command, Count, File, MomentName, Text, text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 KINDS = ("mapped-file", "shared-memory")

@@ -14,17 +14,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import finalizers_hold_up, grows, queue_grows
 from gomem.causes.commands import TAKE_STACKS, stacks_in
 from gomem.causes.finding import Evidence, Finding, Severity, Site
-from gomem.causes.live_growth import grows
 from gomem.causes.missing_call import of_finalizer
-from gomem.causes.piling_up import finalizers_hold_up, queue_grows
 from gomem.causes.sites import growing_sites
 from gomem.text import Bytes, Count, Function, Seconds, Text, joined, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
     from gomem.facts.goroutines import Finalizing
 
 CODE = "finalizer-backlog"

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import limit_exists
 from gomem.causes.collecting import (
     costly_cpu_profile,
     counted_evidence,
@@ -19,14 +20,11 @@ from gomem.causes.collecting import (
 )
 from gomem.causes.commands import TAKE_CPU_PROFILE, sentences, top
 from gomem.causes.evidence import known
-from gomem.causes.finding import Finding, Lack, Severity
-from gomem.causes.memory_limit import limit_exists
+from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.sites import called_by, caller_sites
 from gomem.text import Count, Function, MomentName, Share, Text, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
-    from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import limit_exists, limit_leaves_no_room, limit_may_decide
 from gomem.causes.collecting import (
     costly_cpu_profile,
     counted_cost,
@@ -30,15 +31,12 @@ from gomem.causes.collecting import (
 )
 from gomem.causes.commands import PPROF, sentences, top_of_last
 from gomem.causes.evidence import known
-from gomem.causes.finding import Evidence, Finding, Lack, Severity
-from gomem.causes.memory_limit import limit_exists, limit_leaves_no_room, limit_may_decide
+from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.sites import allocating_sites, part_words, pooling_words, site_evidence
 from gomem.text import Bytes, Command, Share, Text, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
-    from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.settings import Setting

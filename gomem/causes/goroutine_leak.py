@@ -22,11 +22,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE, STACKS
-from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
-from gomem.causes.cause import Cause
+from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, Waiting
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, stacks_in
 from gomem.causes.evidence import known
-from gomem.causes.finding import Evidence, Finding, Severity, Site
+from gomem.causes.finding import Evidence, Finding, MissingCall, Severity, Site
 from gomem.causes.goroutines import (
     BOUND_IT,
     CODE,
@@ -52,9 +52,6 @@ from gomem.inputs.pprof.calls.names import own_function, package_of
 from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
-    from gomem.analysis.series.goroutine_growth import Waiting
-    from gomem.causes.case import Case
-    from gomem.causes.finding import MissingCall
     from gomem.facts.goroutines import Leaked
     from gomem.facts.moment import MomentFacts
 
@@ -333,7 +330,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
     (dump,) = (count for count in case.facts.goroutine_counts if count.frame is not None)
     there, sites = suspicion.there, growing_sites(case)
     heap = goroutines_heap_bytes(case, sites)
-    size = _stacks_of(dump.moment, there, case) + heap
+    size = max(0, goroutine_stack_bytes(case.facts.by_moment.get(dump.moment), there)) + heap
     missing, of_connections = of_goroutines(case), suspicion.is_of_connections
     shows = "" if of_connections and missing else _next_step(case, dump.path, missing)
     where = Text() if of_connections else where_words(waiting, case.thresholds)
@@ -362,14 +359,6 @@ def _of_one_dump(case: Case) -> list[Finding]:
             missing_call=missing,
         )
     ]
-
-
-def _stacks_of(moment: str, there: int, case: Case) -> int:
-    """Return the stack bytes of a snapshot; without a ledger, those of minimum stacks."""
-    facts = case.facts.by_moment.get(moment)
-    if facts is None or facts.ledger is None or not facts.ledger.has("stacks"):
-        return there * SMALLEST_STACK
-    return max(0, goroutine_stack_bytes(facts))
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES
+from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES, Waiting
 from gomem.causes.evidence import rise_evidence
-from gomem.causes.finding import Evidence, placed
+from gomem.causes.finding import Evidence, Site, placed
 from gomem.causes.scores import bounded_log, scores
 from gomem.causes.sites import part_words
-from gomem.facts.goroutines import stack_inuse
+from gomem.facts.goroutines import STACKS_IN_USE
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Function, Text, text
@@ -17,9 +17,7 @@ from gomem.text import Bytes, Function, Text, text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.series.goroutine_growth import Waiting
-    from gomem.causes.case import Case
-    from gomem.causes.finding import Site
+    from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
 
@@ -176,10 +174,10 @@ def stacks_words(case: Case) -> Text:
 def stacks_evidence(case: Case) -> tuple[Evidence, ...]:
     """Return the rise of StackInuse, with the file that has its last reading."""
     stacks = case.facts.goroutines.stacks
-    read = [moment for moment in case.facts.of_last_process if stack_inuse(moment) is not None]
+    read = [m for m in case.facts.of_last_process if m.told(STACKS_IN_USE) is not None]
     if stacks is None or not read:
         return ()
-    return rise_evidence(read[-1].path("memstats"), "StackInuse", stacks)
+    return rise_evidence(read[-1].path("memstats"), STACKS_IN_USE, stacks)
 
 
 def opened_words(case: Case) -> Text:

@@ -10,21 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.causes.checks import matters
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.causes.live_growth import matters
 from gomem.causes.sites import holding_sites, printed_sites, share_words, site_evidence
-from gomem.facts.ended import ended_well
 from gomem.facts.goroutines import level_of
 from gomem.facts.profiles import IN_USE, that_count
+from gomem.facts.told_beside import ended_well
 from gomem.inputs.pprof.about import is_delta
 from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.series.level import Level, Rise
-    from gomem.causes.case import Case
-    from gomem.causes.cause import Cause
+    from gomem.causes.cause import Case, Cause
     from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts

@@ -7,23 +7,15 @@ use. The free slots between them count in HeapInuse but not in HeapAlloc.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import pandas as pd
-
 from gomem.analysis.memory.groups import FREE
 from gomem.analysis.memory.heap_slots import slots_beyond
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import limit_decides, limit_may_decide
 from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
 from gomem.causes.evidence import heap_evidence, rss_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.causes.memory_limit import limit_decides, limit_may_decide
-from gomem.facts.moment import LIVE
+from gomem.facts.moment import LIVE, MomentFacts
 from gomem.text import Bytes, Text, text
-
-if TYPE_CHECKING:
-    from gomem.causes.case import Case
-    from gomem.facts.moment import MomentFacts
 
 
 def find(case: Case) -> list[Finding]:
@@ -57,9 +49,10 @@ CAUSE = Cause(
 
 def free_slots(moment: MomentFacts) -> int:
     """Return bytes of spans in use that hold no object; 0 if unknown."""
-    if moment.memstats is None or moment.skew.crosses_a_collection:
+    in_use, allocated = moment.counted("HeapInuse"), moment.counted("HeapAlloc")
+    if in_use is None or allocated is None or moment.skew.crosses_a_collection:
         return 0
-    return int(moment.memstats["HeapInuse"]) - int(moment.memstats["HeapAlloc"])
+    return in_use - allocated
 
 
 def excess_slots(moment: MomentFacts, case: Case) -> int:
@@ -70,40 +63,40 @@ def excess_slots(moment: MomentFacts, case: Case) -> int:
     before the next collection. GOMEMLIMIT counts free slots, which reduces a goal that GOMEMLIMIT
     sets; the rule then uses the goal that GOGC alone would set.
     """
-    if moment.memstats is None or moment.skew.crosses_a_collection:
+    goal: float | None = moment.counted("NextGC")
+    in_use, slots = moment.counted("HeapInuse"), free_slots(moment)
+    if not goal or not slots or in_use is None:
         return 0
-    goal, limited = moment.memstats["NextGC"], moment.limited_goal
-    if pd.isna(goal) or int(goal) == 0:
-        return 0
-    if limited is not None:
-        goal = limited.by_gogc_bytes
+    if moment.limited_goal is not None:
+        goal = moment.limited_goal.by_gogc_bytes
     elif LIVE not in moment.metrics and (limit_decides(case) or limit_may_decide(case)):
         return 0
-    in_use, allocated = (int(moment.memstats[name]) for name in ("HeapInuse", "HeapAlloc"))
-    return slots_beyond(in_use, allocated, float(goal))
-
-
-def _is_within_goal(moment: MomentFacts) -> bool:
-    """Whether the whole heap in use fits into the goal: a sweep leaves such slots after each GC."""
-    assert moment.memstats is not None
-    goal = moment.memstats["NextGC"]
-    return bool(pd.notna(goal) and 0 < moment.memstats["HeapInuse"] <= goal)
+    return slots_beyond(in_use, in_use - slots, goal)
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     limits, slots, excess = case.thresholds, free_slots(moment), excess_slots(moment, case)
     least = limits.notable(limits.fragmentation_bytes, moment.held_bytes)
-    if moment.memstats is None or slots < least:
+    if slots < least:
         return None
-    share, is_beyond = slots / int(moment.memstats["HeapInuse"]), excess >= least
-    if not is_beyond and (share < limits.fragmentation_inuse_fraction or _is_within_goal(moment)):
-        return None
-    size = excess if is_beyond else slots
+    in_use, goal = moment.counted("HeapInuse") or 0, moment.counted("NextGC") or 0
+    is_beyond, what = excess >= least, "The heap is fragmented"
+    if not is_beyond:
+        # A sweep leaves such slots after each GC, if the whole heap in use fits into the goal.
+        if slots < limits.fragmentation_inuse_fraction * in_use or in_use <= goal:
+            return None
+        what = "The heap has free slots that new objects fill before the next GC"
+    # A span in use is not always fully resident: the runtime does not touch a fresh span without
+    # pointers, so unused slots in that span take no memory.
+    arenas, resident = moment.arenas_rss_bytes, Text()
+    if arenas is not None and arenas < slots:
+        resident = text(", at most {} resident", Bytes(arenas))
+    words = "{}: {} of HeapInuse ({}) is free slots{}"
     return CAUSE.finding(
         Severity.WARNING if is_beyond else Severity.INFO,
-        _title(moment, slots, is_fragmented=is_beyond),
+        text(words, what, Bytes(slots), Bytes(in_use), resident),
         moment=moment.name,
-        size=size,
+        size=excess if is_beyond else slots,
         evidence=(
             *heap_evidence(moment, "HeapInuse", "HeapAlloc", "NextGC"),
             *rss_evidence(moment),
@@ -111,23 +104,3 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         next_step=text(_REMEDY, top_of_last(case, "--sample-type inuse_objects")),
         confidence="likely" if is_beyond else "possible",
     )
-
-
-def _title(moment: MomentFacts, slots: int, *, is_fragmented: bool) -> Text:
-    """Return the title: all free slots, and an upper bound of the resident ones.
-
-    A span in use is not always fully resident: the runtime does not touch a fresh span without
-    pointers, so unused slots in that span take no memory.
-    """
-    assert moment.memstats is not None
-    in_use, arenas = int(moment.memstats["HeapInuse"]), moment.arenas_rss_bytes
-    resident = Text()
-    if arenas is not None and arenas < slots:
-        resident = text(", at most {} resident", Bytes(arenas))
-    what = (
-        "The heap is fragmented"
-        if is_fragmented
-        else "The heap has free slots that new objects fill before the next GC"
-    )
-    words = "{}: {} of HeapInuse ({}) is free slots{}"
-    return text(words, what, Bytes(slots), Bytes(in_use), resident)

@@ -18,7 +18,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import (
+    GROWTH,
+    PROFILES,
+    finalizers_hold_up,
+    grows,
+    has_stopped,
+    matters,
+    printed_bytes,
+    probability,
+    read_from,
+)
 from gomem.causes.commands import CAPTURE, sentences, top, with_files
 from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
@@ -33,18 +44,7 @@ from gomem.causes.grown_in_one_file import (
     of_printed,
     of_rss,
 )
-from gomem.causes.live_growth import (
-    CODE,
-    PROFILES,
-    grows,
-    has_stopped,
-    matters,
-    printed_bytes,
-    probability,
-    read_from,
-)
 from gomem.causes.missing_call import of_goroutines, of_growth
-from gomem.causes.piling_up import finalizers_hold_up
 from gomem.causes.sites import (
     aging_words,
     growing_sites,
@@ -53,14 +53,13 @@ from gomem.causes.sites import (
     site_evidence,
     whole_evidence,
 )
-from gomem.facts.ended import ended_well
+from gomem.facts.told_beside import ended_well
 from gomem.text import Bytes, Count, Function, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
     from gomem.analysis.retention.described import Keeper
     from gomem.analysis.series.level import Rise
-    from gomem.causes.case import Case
 
 
 def find(case: Case) -> list[Finding]:
@@ -96,7 +95,7 @@ def lack(case: Case) -> Lack | None:
     if not is_large or rise.ratio < thresholds.growth_few_ratio:
         return None
     return Lack(
-        CODE,
+        GROWTH,
         seen=text(
             "the live heap rose from {} to {}", Bytes(round(rise.first)), Bytes(round(rise.last))
         ),
@@ -116,7 +115,7 @@ _ONE_MORE = (
     "the one that there is: {}."
 )
 CAUSE = Cause(
-    code=CODE,
+    code=GROWTH,
     mechanism="A collection marks what is reachable; GOGC only decides how much garbage can "
     "accumulate on top of the live heap. So the marked (live) heap is what the program still "
     "references. The live heap grew to its last reading: either the program never drops the "
@@ -140,7 +139,8 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
     return CAUSE.finding(
         Severity.INFO if is_explained else Severity.WARNING,
         _title(live, rise, sites, case, has_ended=bool(ended)),
-        moment=case.facts.moments[-1].name if case.facts.moments else _last_profile(case),
+        moment=next((moment.name for moment in reversed(case.facts.moments)), None)
+        or next(reversed([*case.facts.profiles.paths]), None),
         size=round(live.grown_to_the_end),
         evidence=(
             *_evidence(live, rise, case),
@@ -273,10 +273,6 @@ def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
         return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
     what = "live heap, middle of its bounds" if live.level.is_rough else "live heap"
     return rise_evidence(path, what, rise)
-
-
-def _last_profile(case: Case) -> str | None:
-    return next(reversed([*case.facts.profiles.paths]), None)
 
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:

@@ -18,7 +18,8 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.analysis.memory.heap_slots import slots_beyond
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import limit_decides, limit_exists, unused_idle_bytes
 from gomem.causes.collecting import scaled_gogc
 from gomem.causes.commands import sentences, with_files
 from gomem.causes.evidence import (
@@ -30,17 +31,13 @@ from gomem.causes.evidence import (
     rss_evidence,
 )
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.causes.idle_heap import unused_idle_bytes
-from gomem.causes.memory_limit import limit_decides, limit_exists
 from gomem.facts.goroutines import level_of
-from gomem.facts.moment import LIVE
+from gomem.facts.moment import LIVE, MomentFacts
 from gomem.releases import Fact
 from gomem.text import Bytes, Command, Rate, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger import Ledger
-    from gomem.causes.case import Case
-    from gomem.facts.moment import MomentFacts
 
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
@@ -78,21 +75,19 @@ def _without_gc(case: Case) -> Finding | None:
     facts, gogc = case.facts, case.facts.settings.gogc
     limit = facts.settings.memory_limit
     is_limited = limit is not None and math.isfinite(float(limit.value))
-    read = [(moment, moment.memstats) for moment in facts.of_last_process]
-    known = [(moment, stats) for moment, stats in read if stats is not None]
+    known = [moment for moment in facts.of_last_process if moment.memstats is not None]
     if gogc.value != math.inf or is_limited or not known:
         return None
-    last, stats = known[-1]
-    rise = level_of("", [(moment.time, float(row["HeapAlloc"])) for moment, row in known]).rise
-    is_at_rest = known[0][1]["NumGC"] == stats["NumGC"]
-    if rise is None or not is_at_rest:
+    last, cycles = known[-1], known[-1].counted("NumGC")
+    rise = level_of("", [(m.time, float(m.counted("HeapAlloc") or 0)) for m in known]).rise
+    if rise is None or cycles is None or cycles != known[0].counted("NumGC"):
         return None
-    never = stats["NumGC"] == 0  # so nothing on the heap was ever collected
-    kept = round(rise.reached if never else rise.grown)
+    # Of a process without any, nothing on the heap was ever collected.
+    kept = round(rise.grown if cycles else rise.reached)
     is_growth = rise.grown >= case.thresholds.headroom_fraction * rise.reached
     if not (is_growth and _is_much(kept, last.rss_bytes or 0, case)):
         return None
-    is_timed = all(moment.time is not None for moment, _ in known)
+    is_timed = all(moment.time is not None for moment in known)
     grows = text("grows by {},", Rate(rise.rate, rise.low, rise.high)) if is_timed else "has grown"
     return CAUSE.finding(
         Severity.WARNING,
@@ -101,7 +96,7 @@ def _without_gc(case: Case) -> Finding | None:
         size=kept,
         evidence=(
             *rise_evidence(last.path("memstats"), "HeapAlloc", rise),
-            Evidence(last.path("memstats"), "NumGC, first and last", int(stats["NumGC"]), "count"),
+            Evidence(last.path("memstats"), "NumGC, first and last", cycles, "count"),
             *rss_evidence(last),
         ),
         mechanism=_OFF,
@@ -159,15 +154,22 @@ def _by_log(case: Case) -> Finding | None:
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     """Return a note by the room above the live heap (or heap profiles); else by idle heap."""
-    without_log, rss = case.facts.collector is None, moment.rss_bytes
-    if rss is None or unused_idle_bytes(case, moment):
+    profiles = case.facts.profiles
+    if moment.rss_bytes is None or unused_idle_bytes(case, moment):
         return None
     if LIVE in moment.metrics:
-        return _above(moment, int(moment.metrics[LIVE]), case, by_profiles=False)
-    found, in_use = None, case.facts.in_use_at_most(moment) if without_log else None
-    if in_use is not None and case.facts.profiles.in_use is not None:
-        found = _above(moment, in_use, case, by_profiles=True)
-    return found or (_of_idle(moment, case) if without_log else None)
+        live = int(moment.metrics[LIVE])
+        cited = known(moment.path("metrics"), "B", {LIVE: live})
+        is_sure = moment.mappings is not None
+        return _above(moment, live, _ON_TOP_OF_LIVE, cited, case, is_sure=is_sure)
+    if case.facts.collector is not None:
+        return None
+    found, in_use = None, case.facts.in_use_at_most(moment)
+    if in_use is not None and profiles.in_use is not None:
+        path = profiles.path(profiles.in_use.moment)
+        cited = known(path, "B", {"inuse_space, at most": in_use})
+        found = _above(moment, in_use, _ON_TOP_OF_PROFILES, cited, case, is_sure=False)
+    return found or _of_idle(moment, case)
 
 
 def _is_much(size: int, rss: int, case: Case) -> bool:
@@ -188,7 +190,16 @@ def _goal_bytes(moment: MomentFacts) -> int | None:
     return None if pd.isna(goal) else int(goal)
 
 
-def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -> Finding | None:
+_ON_TOP_OF_LIVE = (
+    "GC headroom: {} on top of {} of live heap; a heap profile shows only the live heap"
+)
+_ON_TOP_OF_PROFILES = "GC headroom: at least {} on top of at most {} in use by heap profiles"
+
+
+def _above(
+    moment: MomentFacts, live: float, words: str, cited: tuple[Evidence, ...], case: Case, *,
+    is_sure: bool,
+) -> Finding | None:  # fmt: skip
     """Return a note if much resident memory is above the live heap, up to the goal.
 
     Memory above the scavenger's goal belongs to idle-heap-kept.
@@ -200,24 +211,9 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     room = max(0, counted - int(live))
     if not _is_much(room, rss, case):
         return None
-    title = text(
-        "GC headroom: {} on top of {} of live heap; a heap profile shows only the live heap",
-        of_rss(room, rss),
-        Bytes(round(live)),
-    )
-    cited = known(moment.path("metrics"), "B", {LIVE: live})
-    if by_profiles:
-        title = text(
-            "GC headroom: at least {} on top of at most {} in use by heap profiles",
-            of_rss(room, rss),
-            Bytes(round(live)),
-        )
-        in_use = case.facts.profiles.in_use
-        path = "" if in_use is None else case.facts.profiles.path(in_use.moment)
-        cited = known(path, "B", {"inuse_space, at most": live})
-    is_sure = moment.mappings is not None and not by_profiles
     up_to_goal = known(COMPUTED, "B", {"resident heap up to the goal": counted})
     cited += (*heap_evidence(moment, "HeapAlloc"), *up_to_goal)
+    title = text(words, of_rss(room, rss), Bytes(round(live)))
     return _finding(moment, room, title, cited, case, is_sure=is_sure)
 
 

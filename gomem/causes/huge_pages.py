@@ -13,17 +13,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import sentences
 from gomem.causes.evidence import known, release_evidence, rss_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.releases import Fact
+from gomem.releases import Fact, GoVersion
 from gomem.text import Bytes, Command, Share, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
-    from gomem.releases import GoVersion
 
 
 def find(case: Case) -> list[Finding]:

@@ -22,7 +22,6 @@ smaps: total RSS includes C memory, and HeapIdle includes untouched arenas.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -30,19 +29,13 @@ from gomem.analysis.mappings.rows import ARENA
 from gomem.analysis.memory.groups import FREE
 from gomem.analysis.scavenger.goals import BY_PEAK
 from gomem.analysis.scavenger.sentences import BY
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import grows, main_idle_bytes, unused_idle_bytes
 from gomem.causes.evidence import goal_evidence, heap_evidence, known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.causes.idle_heap import main_idle_bytes, unused_idle_bytes
-from gomem.causes.live_growth import grows
-from gomem.facts.moment import GOMEMLIMIT, LIVE
-from gomem.releases import Fact
+from gomem.facts.moment import GOMEMLIMIT, LIVE, LimitedGoal, MomentFacts
+from gomem.releases import Fact, GoVersion
 from gomem.text import Bytes, Command, Text, text
-
-if TYPE_CHECKING:
-    from gomem.causes.case import Case
-    from gomem.facts.moment import LimitedGoal, MomentFacts
-    from gomem.releases import GoVersion
 
 
 def find(case: Case) -> list[Finding]:

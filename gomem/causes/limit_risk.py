@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.ledger_change import MIN_MAIN_SHARE
 from gomem.capture.release import shows_go
-from gomem.causes.cause import Cause
-from gomem.causes.commands import CAPTURE_ONCE, sentences
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import grows
+from gomem.causes.commands import CAPTURE_ONCE, no_go_words, sentences
 from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
@@ -23,12 +24,11 @@ from gomem.causes.killed import (
     after_a_kill,
     again_words,
     is_bystander,
+    killed_by_events,
+    killed_container,
     largest_words,
     why_the_machine,
 )
-from gomem.causes.killed_container import killed_by_events, killed_container
-from gomem.causes.live_growth import grows
-from gomem.causes.no_go import no_go_words
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.parse import OLD_DOCKER
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.cgroup import CgroupUse
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.memory.listed import Listed
-    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 

@@ -21,18 +21,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.steps import STOPS
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.collecting import counted_evidence
 from gomem.causes.evidence import known
-from gomem.causes.finding import Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import Fact
 from gomem.text import Command, Count, Seconds, Share, Text, text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.case import Case
-    from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
     from gomem.statistics.quantiles import Tally

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import limit_leaves_no_room
 from gomem.causes.collecting import (
     counted_cost,
     counted_evidence,
@@ -21,7 +22,6 @@ from gomem.causes.collecting import (
 from gomem.causes.commands import TAKE_HEAP_PROFILE, sentences, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
-from gomem.causes.memory_limit import limit_leaves_no_room
 from gomem.facts.moment import GOMEMLIMIT, LIVE
 from gomem.facts.settings import ENVIRONMENT
 from gomem.text import Bytes, File, Share, Text, text
@@ -29,7 +29,6 @@ from gomem.text import Bytes, File, Share, Text, text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
 

@@ -7,12 +7,12 @@ of memory, by the stacks that allocated it.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.own_code import IN_USE
-from gomem.causes.finding import MissingCall
+from gomem.causes.finding import MissingCall, Site
 from gomem.causes.lock_holder import lock_holder
 from gomem.causes.signatures import (
     ALLOCATED,
@@ -27,7 +27,7 @@ from gomem.causes.signatures import (
     signature_of,
     signatures,
 )
-from gomem.facts.callers import GOROUTINE, SINCE_START
+from gomem.facts.callers import GOROUTINE, SINCE_START, Caller
 from gomem.facts.profiles import ALLOCATED as ALLOC_SPACE
 from gomem.inputs.pprof.calls.graph import MAX_STACKS
 from gomem.inputs.pprof.calls.graph import stacks_of as stacks_of_profile
@@ -40,21 +40,35 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.causes.case import Case
-    from gomem.causes.finding import Site
+    from gomem.causes.cause import Case
     from gomem.causes.signatures import Signature
-    from gomem.facts.callers import Caller
     from gomem.inputs.pprof.table import Profile
 
 Stack = tuple[str, str, str]  # functions joined by `;`, wait reason, creator
 
 
-@dataclass
-class _Group:
-    """The part that a row explains."""
+class _Explained:
+    """What each row explains, as far as stacks were added."""
 
-    value: float = 0.0
-    own: Counter[str] = field(default_factory=Counter)  # by the program's own function
+    def __init__(self) -> None:
+        self.rows: dict[str, Signature] = {}
+        self.values: Counter[str] = Counter()
+        self.own: defaultdict[str, Counter[str]] = defaultdict(Counter)  # by the own function
+
+    def add(self, row: Signature, value: int, own: str) -> None:
+        self.rows[row.name] = row
+        self.values[row.name] += value
+        self.own[row.name][own] += value
+
+    def largest(self, beside: Mapping[str, int], enough: float) -> Signature | None:
+        """Return the row that explains most, with what comes beside it; of equals, the first."""
+        values = {
+            name: value + sum(min(value, beside[other]) for other in self.rows[name].beside)
+            for name, value in self.values.items()
+        }
+        order = [row.name for row in signatures() if row.name in values]
+        most = max(order, key=lambda name: values[name], default=None)
+        return None if most is None or values[most] <= enough else self.rows[most]
 
 
 def of_goroutines(case: Case) -> MissingCall | None:
@@ -136,9 +150,7 @@ def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> Missing
     if not frames:
         return None
     came, others, version = _came(frames), _others(case), case.facts.go_version
-    groups: dict[str, _Group] = {}
-    rows: dict[str, Signature] = {}
-    beside: Counter[str] = Counter()
+    explained, beside = _Explained(), Counter[str]()
     for (stack, state, begun), count in came.items():
         inside, own = inside_of_own(stack.split(";"), others)
         begun_by = "" if own else bare(begun)
@@ -146,21 +158,16 @@ def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> Missing
             beside[name] += count
         row = signature_of([*inside, *filter(None, [begun_by])], kind, version, state)
         if row is not None:
-            rows[row.name] = row
-            group = groups.setdefault(row.name, _Group())
-            group.value += count
             is_own = bool(begun_by) and can_be_mended(begun) and begun not in others
-            group.own[begun if is_own else "" if row.opened else own] += count
+            explained.add(row, count, begun if is_own else "" if row.opened else own)
     enough = case.thresholds.most_share * sum(came.values())
-    found = _largest(groups, rows, beside, enough)
+    found = explained.largest(beside, enough)
     if found is None:
         return None
-    said = _said(found, case, groups[found.name].own)
+    said = _said(found, case, explained.own[found.name])
     holder = _lock_holder(frames[-1], said.function, case) if found.name in LOCKS else ""
-    return _held_in(holder, said) if holder else said
-
-
-def _held_in(holder: str, said: MissingCall) -> MissingCall:
+    if not holder:
+        return said
     return replace(said, function=holder, file="", line=None, why=_HOLDS_IT, is_elsewhere=False)
 
 
@@ -172,20 +179,6 @@ def _lock_holder(frame: pd.DataFrame, waiting_in: str, case: Case) -> str:
         row = signature_of(inside, GOROUTINES, state=state)
         groups.append((stack, row is not None and row.name in LOCKS, count))
     return lock_holder(waiting_in, groups, case.thresholds.waiters_per_holder)
-
-
-def _largest(
-    groups: Mapping[str, _Group], rows: Mapping[str, Signature], beside: Mapping[str, int],
-    enough: float,
-) -> Signature | None:  # fmt: skip
-    """Return the row that explains most, with associated goroutines; of equal rows, the first."""
-    values = {
-        name: group.value + sum(min(group.value, beside[other]) for other in rows[name].beside)
-        for name, group in groups.items()
-    }
-    order = [row.name for row in signatures() if row.name in values]
-    most = max(order, key=lambda name: values[name], default=None)
-    return None if most is None or values[most] <= enough else rows[most]
 
 
 def _came(frames: Sequence[pd.DataFrame]) -> dict[Stack, int]:
@@ -238,9 +231,7 @@ def _of_memory(
     named, others = {site.own_function: site for site in sites}, _others_of(late)
     came = Counter(_by_stack(late, sample_type))
     came.subtract({} if early is None else _by_stack(early, sample_type))
-    groups: dict[str, _Group] = {}
-    rows: dict[str, Signature] = {}
-    whole = 0
+    explained, whole = _Explained(), 0
     for stack, value in came.items():
         inside, own = inside_of_own(stack, others)
         if value <= 0 or own not in named:
@@ -248,14 +239,11 @@ def _of_memory(
         whole += value
         row = signature_of(inside, kind, case.facts.go_version)
         if row is not None:
-            rows[row.name] = row
-            group = groups.setdefault(row.name, _Group())
-            group.value += value
-            group.own[own] += value
-    found = _largest(groups, rows, {}, case.thresholds.most_share * whole)
+            explained.add(row, value, own)
+    found = explained.largest(Counter(), case.thresholds.most_share * whole)
     if found is None:
         return None
-    site = named[groups[found.name].own.most_common(1)[0][0]]
+    site = named[explained.own[found.name].most_common(1)[0][0]]
     return _missing(found, case, site.own_function, site.file, site.line)
 
 

@@ -13,20 +13,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from gomem.analysis.mappings.native import HEAP_IN_USE
-from gomem.analysis.memory.groups import FILES, NATIVE
-from gomem.causes.beyond_log import beyond_log
-from gomem.causes.beyond_working_set import beyond_sys, beyond_working_set
-from gomem.causes.cause import Cause
+from gomem.analysis.memory.groups import NATIVE
+from gomem.causes.beyond_go import beyond_go
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
-from gomem.causes.goroutines import deep_recursion, goroutines_pile_up, opening
+from gomem.causes.goroutines import goroutines_pile_up, opening
 from gomem.causes.missing_call import of_native
-from gomem.causes.outside_go import growth, outside_go
-from gomem.causes.piling_up import threads_pile_up
+from gomem.causes.outside_go import Growth, growth, outside_go
 from gomem.causes.sites import called_by, caller_sites
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Count, Function, Share, Text, text
@@ -35,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.memory.account import Account
-    from gomem.causes.case import Case
-    from gomem.causes.outside_go import Growth
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
@@ -69,23 +64,36 @@ def find(case: Case) -> list[Finding]:
 def _by_totals(case: Case) -> list[Finding]:
     """Return a finding by the part of RSS, in totals, that is neither Go nor files."""
     account, thresholds = case.facts.account_of_rss, case.thresholds
-    if account is None:
-        return beyond_working_set(case, CAUSE, _TAKE_SMAPS)
-    last = account.last
-    least = thresholds.notable(thresholds.native_bytes, last.total_bytes)
-    held = last.likely.parts[NATIVE]
-    if held.low < least:
-        beyond = beyond_sys(case, CAUSE, _TAKE_SMAPS)
-        return beyond or _beyond_profiles(case, account, least)
-    moment = case.facts.by_moment[last.moment]
-    grows = growth(case, thresholds.native_bytes)
+    if account is not None:
+        held, rss = account.last.likely.parts[NATIVE].low, account.last.total_bytes
+        if held >= thresholds.notable(thresholds.native_bytes, rss):
+            return _held(round(held), account, case)
+    beyond = beyond_go(case)
+    if beyond is None:
+        return []
+    return [
+        CAUSE.finding(
+            Severity.WARNING,
+            beyond.title,
+            moment=beyond.moment,
+            size=beyond.bytes,
+            evidence=beyond.evidence,
+            next_step=_TAKE_SMAPS,
+            confidence="possible",
+        )
+    ]
+
+
+def _held(size: int, account: Account, case: Case) -> list[Finding]:
+    last, limits = account.last, case.thresholds
+    moment, grows = case.facts.by_moment[last.moment], growth(case, limits.native_bytes)
     is_watched = len(account.snapshots) > 1
-    if grows is None and is_watched and held.low < thresholds.large_rss_fraction * last.total_bytes:
+    if grows is None and is_watched and size < limits.large_rss_fraction * last.total_bytes:
         return []  # constant, and small beside Go's memory
     title = text(
         "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program",
-        Bytes(round(held.low)),
-        Share(held.low / last.total_bytes),
+        Bytes(size),
+        Share(size / last.total_bytes),
     )
     if grows is not None:
         title = grows.title("Memory outside Go (C or mmap)")
@@ -94,7 +102,7 @@ def _by_totals(case: Case) -> list[Finding]:
             Severity.INFO if grows is None else Severity.WARNING,
             title,
             moment=moment.name,
-            size=round(held.low),
+            size=size,
             evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
             next_step=_TAKE_SMAPS,
             confidence="possible",
@@ -102,55 +110,8 @@ def _by_totals(case: Case) -> list[Finding]:
     ]
 
 
-def _beyond_profiles(case: Case, account: Account, least: float) -> list[Finding]:
-    """Return how much more RSS without files grew than all memory allocated in heap profiles.
-
-    Goroutine stacks can be as large, so the result is 0 if goroutines pile up or recurse.
-    """
-    last, profiles = case.facts.by_moment[account.last.moment], case.facts.profiles
-    heap, files = profiles.heap_at_most.get(last.name), _mapped_files(account)
-    are_stacks = goroutines_pile_up(case) or bool(deep_recursion(case))
-    if last.memstats is not None or are_stacks:
-        return []
-    if heap is None:
-        return beyond_log(case, CAUSE, account, files, least=least, next_step=_TAKE_SMAPS)
-    beyond = account.change_bytes - files - heap
-    if beyond < least:
-        return []
-    path = profiles.path(last.name)
-    return [
-        CAUSE.finding(
-            Severity.WARNING,
-            text(
-                "Memory outside Go (C or mmap) grows: at least {} of the {} rise in RSS is not Go "
-                "objects",
-                Bytes(round(beyond)),
-                Bytes(account.change_bytes),
-            ),
-            moment=last.name,
-            size=round(beyond),
-            evidence=(
-                *rss_evidence(case.facts.by_moment[account.first.moment]),
-                *rss_evidence(last),
-                *known(path, "B", {"heap, upper bound from alloc_space": round(heap)}),
-            ),
-            next_step=_TAKE_SMAPS,
-            confidence="possible",
-        )
-    ]
-
-
-def _mapped_files(account: Account) -> float:
-    """Return an upper bound of the growth of files in RSS; 0 if unknown."""
-    grown = account.last.certain.parts[FILES].high - account.first.certain.parts[FILES].low
-    is_known = account.last.certain.parts[FILES].high < account.last.total_bytes
-    return max(0.0, grown) if is_known else 0.0
-
-
 def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:
-    sys = moment.sys_bytes if moment.memstats is None else moment.memstats.get("Sys")
-    claimed = None if sys is None or pd.isna(sys) else int(sys)
-    return known(moment.path("memstats"), "B", {"Sys": claimed})
+    return known(moment.path("memstats"), "B", {"Sys": moment.told("Sys")})
 
 
 def _of(grows: Growth | None) -> tuple[Evidence, ...]:
@@ -233,9 +194,7 @@ def _finding(
         blocks = "Rss of anonymous blocks from 128 KiB on"
         evidence.append(Evidence(smaps, blocks, native.block_bytes, "B"))
     evidence += [*rss_evidence(moment), *_of(grows)]
-    if moment.memstats is not None:
-        held = int(moment.memstats["HeapInuse"])
-        evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))
+    evidence += known(moment.path("memstats"), "B", {"HeapInuse": moment.counted("HeapInuse")})
     title = _title(native, moment.rss_bytes or 0)
     if grows is not None:
         title = grows.title("C memory (malloc)")

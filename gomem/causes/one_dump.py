@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, places_of, stacks_of
+from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, Waiting, places_of, stacks_of
 from gomem.causes.goroutines import goroutines_heap_bytes
 from gomem.causes.sites import growing_sites
 from gomem.inputs.goroutines.parse import SECONDS
@@ -37,9 +37,8 @@ from gomem.text import Count, Function, text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.capture.capture import Capture
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
 
@@ -204,8 +203,9 @@ def _held_share(moment: str, case: Case) -> float:
     return goroutines_heap_bytes(case, growing_sites(case)) / whole if whole else 0.0
 
 
-def goroutine_stack_bytes(moment: MomentFacts) -> int:
+def goroutine_stack_bytes(moment: MomentFacts | None, there: int | None = None) -> int:
     """Return the stack bytes; without a ledger, the minimum stack for each goroutine."""
-    if moment.ledger is not None and moment.ledger.has("stacks"):
+    if moment is not None and moment.ledger is not None and moment.ledger.has("stacks"):
         return moment.ledger.part("stacks")
-    return (moment.goroutine_count or 0) * SMALLEST_STACK
+    counted = None if moment is None else moment.goroutine_count
+    return (there or counted or 0) * SMALLEST_STACK

@@ -16,7 +16,7 @@ import numpy as np
 
 from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.groups import NATIVE
-from gomem.analysis.series.level import Level
+from gomem.analysis.series.level import Level, Rise
 from gomem.causes.evidence import known, rss_evidence, watched_evidence
 from gomem.causes.scores import bounded_log, scores
 from gomem.text import Bytes, Count, Rate, Share, Text, text
@@ -25,45 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gomem.analysis.memory.account import Account
-    from gomem.analysis.series.level import Rise
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts
 
 CODE = "native-memory"
 NAME = "C and other native memory"
 _NATIVE = frozenset({NATIVE})
-
-
-@dataclass(frozen=True)
-class End:
-    """The memory at the first or the last snapshot.
-
-    Attributes:
-        path: The files that show it.
-        size: Its bounds, in bytes.
-    """
-
-    path: str
-    size: Interval
-
-    @classmethod
-    def of(cls, moment: MomentFacts, size: Interval) -> End:
-        """Return the memory from mappings, or the bounds from RSS and MemStats."""
-        if moment.mappings is not None:
-            return cls(moment.path("smaps"), size)
-        paths = [row.artefact for row in rss_evidence(moment)]
-        if moment.memstats is not None or moment.sys_bytes is not None:
-            paths.append(moment.path("memstats"))
-        return cls(", ".join(paths), size)
-
-    def evidence(self, which: str, level: float) -> tuple[Evidence, ...]:
-        """Return the level, or the bounds around it."""
-        what = f"{NAME}, {which}"
-        if not self.size.width:
-            return known(self.path, "B", {what: level})
-        bounds = {f"{what}, at least": self.size.low, f"{what}, at most": self.size.high}
-        return known(self.path, "B", bounds)
 
 
 @dataclass(frozen=True)
@@ -74,17 +42,15 @@ class Growth:
         rise: The rise over time.
         rss_bytes: RSS at the last snapshot of the rise.
         is_timed: Whether the snapshots have times; else they are numbered.
-        probability: The probability that the rise continues.
         confidence: `likely` or `possible`.
-        ends: The first and the last level, each with its source.
+        ends: The first and the last snapshot, each with the bounds of this memory.
     """
 
     rise: Rise
     rss_bytes: int
     is_timed: bool
-    probability: float
     confidence: str
-    ends: tuple[End, End]
+    ends: tuple[tuple[MomentFacts, Interval], tuple[MomentFacts, Interval]]
 
     def title(self, what: str) -> Text:
         """Return the title: what grows, how fast, to what size, and its share of RSS."""
@@ -99,9 +65,25 @@ class Growth:
     def evidence(self) -> tuple[Evidence, ...]:
         """Return the rise in numbers."""
         first, last = self.ends
-        levels = (*first.evidence("first", self.rise.first), *last.evidence("last", self.rise.last))
+        levels = (*_level_at("first", *first, self.rise.first),
+                  *_level_at("last", *last, self.rise.last))  # fmt: skip
         path = str(Count(self.rise.readings, "snapshot"))
         return (*levels, *(watched_evidence(path, self.rise) if self.is_timed else ()))
+
+
+def _level_at(
+    which: str, moment: MomentFacts, size: Interval, level: float
+) -> tuple[Evidence, ...]:
+    """Return the memory by mappings, or its bounds by RSS and MemStats."""
+    what, path = f"{NAME}, {which}", moment.path("smaps")
+    if moment.mappings is None:
+        paths = [row.artefact for row in rss_evidence(moment)]
+        if moment.memstats is not None or moment.told("Sys") is not None:
+            paths.append(moment.path("memstats"))
+        path = ", ".join(paths)
+    if not size.width:
+        return known(path, "B", {what: level})
+    return known(path, "B", {f"{what}, at least": size.low, f"{what}, at most": size.high})
 
 
 def outside_go(
@@ -147,12 +129,15 @@ def growth(
         return None
     has_enough = level.rise.readings >= thresholds.growth_readings
     likely = has_enough and sure >= thresholds.likely_probability
-    confidence = "likely" if likely else "possible"
     moments = _moments(case, account)
-    sizes = _sizes(account, moments, size_of)
-    ends = End.of(moments[0], sizes[0]), End.of(moments[-1], sizes[-1])
-    total = account.last.total_bytes
-    return Growth(level.rise, total, account.is_timed, sure, confidence, ends)
+    first, *_, last = zip(moments, _sizes(account, moments, size_of), strict=True)
+    return Growth(
+        level.rise,
+        account.last.total_bytes,
+        account.is_timed,
+        "likely" if likely else "possible",
+        (first, last),
+    )
 
 
 def features(case: Case) -> dict[str, float] | None:

@@ -9,29 +9,22 @@ BuckHashSys, and runtime/metrics as /memory/classes/profiling/buckets.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gomem.analysis.memory.groups import RUNTIME
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.text import Bytes, Command, MomentName, Text, text
-from gomem.units import is_unknown
-
-if TYPE_CHECKING:
-    from gomem.causes.case import Case
-    from gomem.facts.moment import MomentFacts
 
 FIELD = "BuckHashSys"
 
 
 def find(case: Case) -> list[Finding]:
     """Return one finding for the last snapshot that counts the table, which only grows."""
-    counted = [moment for moment in case.facts.moments if _buckets(moment) is not None]
+    counted = [moment for moment in case.facts.moments if moment.counted(FIELD) is not None]
     if not counted:
         return []
     first, last = counted[0], counted[-1]
-    size, before = _buckets(last) or 0, _buckets(first) or 0
+    size, before = last.counted(FIELD) or 0, first.counted(FIELD) or 0
     limits = case.thresholds
     if size < limits.notable(limits.profiling_bytes, last.held_bytes):
         return []
@@ -74,10 +67,3 @@ CAUSE = Cause(
     rule=find,
     claims=frozenset({RUNTIME}),
 )
-
-
-def _buckets(moment: MomentFacts) -> int | None:
-    """Return the table's size at a snapshot; None if unknown."""
-    if moment.memstats is None or is_unknown(moment.memstats.get(FIELD)):
-        return None
-    return int(moment.memstats[FIELD])

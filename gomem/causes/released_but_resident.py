@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FREE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import TAKE_SMAPS, sentences
 from gomem.causes.evidence import heap_evidence, known, release_evidence, rss_evidence
 from gomem.causes.finding import Finding, Severity
@@ -21,7 +21,6 @@ from gomem.text import Bytes, Command, Count, Text, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 
@@ -104,7 +103,10 @@ class _Counted:
 def _by_counts(case: Case) -> list[Finding]:
     """Return a finding if RSS keeps what Go had in use before, and has released since."""
     limits, counted = case.thresholds, _counted(case)
-    if not counted[1:] or any(_shows_lazy_free(each.moment) for each in counted):
+    moments = [each.moment for each in counted]
+    if any(moment.mappings is not None or "smaps_rollup" in moment.paths for moment in moments):
+        return []  # either shows LazyFree
+    if not counted[1:]:
         return []
     last, most = counted[-1], float(case.facts.capture.memstats["HeapInuse"].max())
     beyond = min(each.beyond for each in counted[-2:])
@@ -145,10 +147,6 @@ _IF_IT_IS = (
     "If it is there, Go 1.12 to 1.15, or GODEBUG=madvdontneed=0, released it with MADV_FREE. If "
     "not, C memory or mappings of the program have that size."
 )
-
-
-def _shows_lazy_free(moment: MomentFacts) -> bool:
-    return moment.mappings is not None or "smaps_rollup" in moment.paths
 
 
 def _counted(case: Case) -> list[_Counted]:

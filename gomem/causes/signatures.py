@@ -14,13 +14,12 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.pprof.calls.names import can_be_mended, package_of
-from gomem.releases import ANY, GoRelease, parse_release
+from gomem.releases import ANY, GoRelease, GoVersion, parse_release
 from gomem.sources.packaged import text_beside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from gomem.releases import GoVersion
 
 SIGNATURES = "signatures.toml"
 GOROUTINES, FINALIZERS, THREADS = "goroutines", "finalizers", "threads"

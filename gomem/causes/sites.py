@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
 

@@ -6,21 +6,20 @@ quarter is in use. Stacks lie in the arenas, and no heap profile shows them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gomem.analysis.memory.groups import STACKS
 from gomem.analysis.series.shapes import MIN_SWING
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, sentences, with_files
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import BOUND_IT, END_THEM, deep_recursion, goroutines_pile_up
 from gomem.causes.sites import caller_sites
-from gomem.facts.callers import FRAMES_BEFORE, GO_WITH_128_FRAMES
-from gomem.facts.goroutines import stack_inuse
+from gomem.facts.callers import FRAMES_BEFORE, GO_WITH_128_FRAMES, Caller
+from gomem.facts.goroutines import STACKS_IN_USE
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.text import Bytes, Count, Function, Text, text
 
@@ -29,17 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gomem.causes.case import Case
-    from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
-
-
-@dataclass(frozen=True, slots=True)
-class Alike:
-    """Goroutines with the same stack."""
-
-    function: str  # the program's own innermost function
-    there: int  # how many goroutines
 
 
 def find(case: Case) -> list[Finding]:
@@ -82,7 +71,7 @@ def stack_bytes(moment: MomentFacts, case: Case) -> int:
     Without MemStats the size is estimated as the arenas' RSS minus all allocated bytes, but only if
     the stack of a goroutine shows recursion.
     """
-    counted = stack_inuse(moment)
+    counted = moment.told(STACKS_IN_USE)
     if counted is not None:
         return counted
     heap, arenas = case.facts.profiles.heap_at_most.get(moment.name), moment.arenas_rss_bytes
@@ -103,11 +92,9 @@ def _next_step(deep: Sequence[Caller], *, is_counted: bool) -> Text:
     """Return how to count goroutines, or where the recursion is; else the step of the cause."""
     if not is_counted:
         return _COUNT_THEM
-    return _bound_them(deep[0].path) if deep else Text()
-
-
-def _bound_them(path: str) -> Text:
-    shows = text("Look at the deep stacks: {}.", with_files("gomem top {} --traces", path))
+    if not deep:
+        return Text()
+    shows = text("Look at the deep stacks: {}.", with_files("gomem top {} --traces", deep[0].path))
     return sentences(shows, BOUND_IT)
 
 
@@ -131,76 +118,56 @@ def _count_beside(moment: MomentFacts, case: Case) -> int | None:
     return max((count for count in beside if count is not None), default=None)
 
 
-def _alike(moment: MomentFacts, case: Case) -> Alike | None:
-    """Return the goroutines of the most frequent stack, if they are why stacks grow.
+def _alike(moment: MomentFacts, case: Case) -> tuple[str, int]:
+    """Return the own function and the number of goroutines with the most frequent stack.
 
-    They are if most goroutines have this stack, and stacks grow to the end, or the number of
-    goroutines does. None if the frames of the snapshot do not show this.
+    The function is empty if they are not why stacks grow. They are if most goroutines have this
+    stack, and stacks grow to the end, or the number of goroutines does, as far as the frames of the
+    snapshot show this.
     """
     growth, frame = case.facts.goroutines, moment.goroutines
     rises = [rise for rise in (growth.count, growth.stacks) if rise is not None]
     least = case.thresholds.goroutine_growth_ratio
     if not any(rise.ratio >= least and rise.goes_on for rise in rises):
-        return None
+        return "", 0
     if frame is None or frame.empty or "stack" not in frame or not moment.goroutine_count:
-        return None
+        return "", 0
     by_stack = frame.groupby("stack")["goroutines"].sum()
     stack, there = str(by_stack.idxmax()), int(by_stack.max())
-    if there <= case.thresholds.most_share * moment.goroutine_count:
-        return None
-    function = own_function(stack.split(";"))
-    return Alike(function, there) if function else None
-
-
-def _waiting_title(alike: Alike, size: int, moment: MomentFacts) -> Text:
-    each = Bytes(size / max(1, moment.goroutine_count or 0))
-    return text(
-        "{} wait in {} with about {} of stack each, and their number grows; stacks take {}",
-        Count(alike.there, "goroutine"),
-        Function(alike.function),
-        each,
-        Bytes(size),
-    )
+    is_most = there > case.thresholds.most_share * moment.goroutine_count
+    return own_function(stack.split(";")) if is_most else "", there
 
 
 def _recursion(deep: Sequence[Caller], case: Case) -> tuple[Evidence, ...]:
     """Return how often the deepest function occurs in one stack, at least."""
+    words = "calls of {} in one stack, at least{}"
     return tuple(
-        Evidence(
-            caller.path,
-            text("calls of {} in one stack, at least{}", Function(caller.function), _cut(case)),
-            caller.depth,
-            "count",
-        )
-        for caller in deep[:1]
+        Evidence(by.path, text(words, Function(by.function), _cut(case)), by.depth, "count")
+        for by in deep[:1]
     )
 
 
 def _cut(case: Case) -> Text:
     """Say that profiles cut deeper stacks; empty if the release does not, or if unknown."""
-    high = case.facts.go_version.high
-    is_cut = high is not None and high < GO_WITH_128_FRAMES
-    if not is_cut or _longest_stack(case) < FRAMES_BEFORE:
+    high, frames = case.facts.go_version.high, 0  # the most of a stack in the last profile or dump
+    for count in case.facts.goroutine_counts:
+        if count.frame is not None and "stack" in count.frame:
+            frames = int(count.frame["stack"].astype(str).str.count(";").max()) + 1
+    if high is None or high >= GO_WITH_128_FRAMES or frames < FRAMES_BEFORE:
         return Text()
     return text(" (before Go 1.23, profiles cut a stack at {} frames)", Count(FRAMES_BEFORE))
 
 
-def _longest_stack(case: Case) -> int:
-    """Return the most frames of a stack in the last goroutine profile or dump; 0 without any."""
-    for count in reversed(case.facts.goroutine_counts):
-        if count.frame is not None and "stack" in count.frame:
-            return int(count.frame["stack"].astype(str).str.count(";").max()) + 1
-    return 0
-
-
 def _title(
-    moment: MomentFacts, case: Case, size: int, deep: Sequence[Caller], alike: Alike | None
+    moment: MomentFacts, case: Case, size: int, deep: Sequence[Caller], alike: tuple[str, int]
 ) -> Text:
     """Name what takes the stacks: alike goroutines, else deep recursion, else their number."""
-    if alike is not None:
-        return _waiting_title(alike, size, moment)
     count, takes = moment.goroutine_count, Text(Bytes(size))
-    if stack_inuse(moment) is None:
+    each, (function, there) = Bytes(size / max(1, count or 0)), alike
+    if function:
+        words = "{} wait in {} with about {} of stack each, and their number grows; stacks take {}"
+        return text(words, Count(there, "goroutine"), Function(function), each, takes)
+    if moment.told(STACKS_IN_USE) is None:
         takes = text("at least {}", takes)
     if deep:
         return text(
@@ -211,7 +178,7 @@ def _title(
             takes,
         )
     if count is not None:
-        many, each = Count(count, "goroutine"), Bytes(size / max(1, count))
+        many = Count(count, "goroutine")
         return text("Goroutine stacks take {}: {} with {} each", takes, many, each)
     of_it = " of this snapshot" if case.facts.goroutine_counts else ""
     return text("Goroutine stacks take {}; no file{} counts the goroutines", takes, of_it)
@@ -229,8 +196,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     are_few = (about or 0) < limits.goroutine_count and not goroutines_pile_up(case)
     if not are_large and not (moment.rss_bytes and are_few and size >= large_part):
         return None
-    counted = [each for each in case.facts.moments if stack_inuse(each) is not None]
-    is_lasting = not _come_and_go(np.array([stack_inuse(each) for each in counted], float))
+    counted = [each for each in case.facts.moments if each.told(STACKS_IN_USE) is not None]
+    is_lasting = not _come_and_go(np.array([each.told(STACKS_IN_USE) for each in counted], float))
     is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
     is_grave = is_lasting and are_large and count is not None and size >= large_part
     deep = deep_recursion(case)
@@ -241,15 +208,15 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         moment=moment.name,
         size=size,
         evidence=(
-            *known(moment.path("memstats"), "B", {"StackInuse": stack_inuse(moment)}),
-            *(_beyond_profiles(moment, case) if stack_inuse(moment) is None else ()),
+            *known(moment.path("memstats"), "B", {STACKS_IN_USE: moment.told(STACKS_IN_USE)}),
+            *(_beyond_profiles(moment, case) if moment.told(STACKS_IN_USE) is None else ()),
             *rss_evidence(moment),
             *known(moment.goroutine_path, "count", {"goroutines": count}),
             *_recursion(deep, case),
         ),
         mechanism=_UNCOUNTED if count is None else "",
         next_step=sentences(
-            END_THEM if alike is not None else "",
+            END_THEM if alike[0] else "",
             _next_step(deep, is_counted=count is not None),
         ),
         confidence="likely" if is_lasting and count is not None and is_watched else "possible",

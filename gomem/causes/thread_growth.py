@@ -11,23 +11,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import NATIVE
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import CAPTURE, TAKE_STACKS, sentences
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import begun_words, where_evidence
 from gomem.causes.missing_call import of_threads
 from gomem.causes.one_dump import only_dump, threads_occupied
-from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
-from gomem.facts.moment import THREADS
+from gomem.facts.moment import THREADS, MomentFacts
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.text import Bytes, Count, Function, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.series.level import Rise
-    from gomem.causes.case import Case
-    from gomem.facts.moment import MomentFacts
 
 CODE = "thread-growth"
 STACKS = "thread_stacks"
@@ -50,7 +48,7 @@ def _growing(rise: Rise, case: Case) -> Finding:
     counted = [m for m in case.facts.of_last_process if m.threads is not None]
     first, last = counted[0], counted[-1]
     callers, size = case.facts.callers.calling_c, _stack_bytes(last)
-    watched = rise.seconds if _are_timed(counted) else None
+    watched = rise.seconds if all(moment.time is not None for moment in counted) else None
     during = Text() if watched is None else text(" in {}", Seconds(watched))
     held = text("; their C stacks take {}", Bytes(size)) if size else during
     sites = caller_sites(callers, thresholds, size or 0)
@@ -153,7 +151,3 @@ def _path(moment: MomentFacts) -> str:
         if kind in moment.paths:
             return moment.path(kind)
     return moment.path("metrics" if THREADS in moment.metrics else METRICS_PAGE)
-
-
-def _are_timed(moments: list[MomentFacts]) -> bool:
-    return all(moment.time is not None for moment in moments)

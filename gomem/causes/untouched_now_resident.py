@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.mappings.large_allocations import LargeAllocations, large_allocations
 from gomem.analysis.memory.ledger import HEAP_PARTS
-from gomem.causes.cause import Cause
+from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import sentences
 from gomem.causes.evidence import COMPUTED, heap_evidence, known, release_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -21,7 +21,6 @@ from gomem.releases import Fact
 from gomem.text import Bytes, Command, Share, text
 
 if TYPE_CHECKING:
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 _RESERVED = "reserved Go heap, not yet touched"

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from gomem.charts.chart import Chart, Scale
+from gomem.charts.chart import Axis, Chart, Panel, Scale
 from gomem.units import MICROSECOND, MILLISECOND, NANOSECOND
-
-if TYPE_CHECKING:
-    from gomem.charts.chart import Axis, Panel
 
 WIDTH = 7.6  # inches, as all lengths here
 LEFT, RIGHT, FOOT = 0.78, 0.12, 0.3

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from gomem.cli.redaction import is_redacting, shown
-from gomem.errors import CaptureError, printable
+from gomem.errors import CaptureError, Damage, printable
 from gomem.numbered import Collected
 from gomem.sources.names import readable_name
 from gomem.text import File, Quoted, text
@@ -23,7 +23,6 @@ from gomem.text import File, Quoted, text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from gomem.errors import Damage
 
 T = TypeVar("T")
 TOLD_PLACES = 20

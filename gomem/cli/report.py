@@ -17,13 +17,13 @@ from gomem.cli.options import (  # noqa: TC001 - typer reads the annotations
     Redact,
     Release,
 )
-from gomem.cli.progress import stages
+from gomem.cli.progress import Stages, stages
 from gomem.cli.redaction import hide
 from gomem.cli.rss import SUFFIX as RSS_SUFFIX
 from gomem.cli.rss import rendered as rendered_rss
 from gomem.cli.running import captured_now, running_named
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
-from gomem.errors import CaptureError
+from gomem.errors import CaptureError, Damage
 from gomem.inputs.runtime_lines.patterns import patterns_added
 from gomem.sources.packaged import DEMO, DEMO_BASELINE, recorded
 from gomem.sources.paths import is_capture, no_such_path
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from gomem.causes.thresholds import Thresholds
-    from gomem.cli.progress import Stages
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.errors import Damage
     from gomem.views.document import Document
 
     Side: TypeAlias = Path | list[Path] | None  # a path, several files of one moment, or nothing

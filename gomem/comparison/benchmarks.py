@@ -16,7 +16,7 @@ from gomem.comparison.samples import (
     compare_samples,
 )
 from gomem.comparison.settings import differing_bench_settings
-from gomem.inputs.gobench.table import matched_samples
+from gomem.inputs.gobench.table import Bench, matched_samples
 from gomem.inputs.schema import build_rows
 from gomem.numbered import Unit
 from gomem.text import Quoted, text
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gomem.comparison.samples import Comparison
-    from gomem.inputs.gobench.table import Bench
 
 DRIFT = (
     "timings also depend on the load of the machine; interleave the runs of the two sides to "

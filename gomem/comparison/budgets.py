@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.comparison.direction import direction, least_of
-from gomem.comparison.samples import BENCHMARK, BETTER, SAME, WORSE
+from gomem.comparison.samples import BENCHMARK, BETTER, SAME, WORSE, Comparison
 from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, REQUEST_RATE, RSS
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.comparison.samples import Comparison
     from gomem.statistics.sampling import FloatArray
 
 MET, BROKEN, CANNOT_TELL = "met", "broken", "?"

@@ -53,10 +53,10 @@ from gomem.comparison.windows import (
     window_of,
     windows_table,
 )
-from gomem.diagnosis.changes import change_between
+from gomem.diagnosis.changes import Change, change_between
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.diagnosis.pairing import counterparts, first_pair
-from gomem.errors import CaptureError
+from gomem.errors import CaptureError, Damage
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
 from gomem.inputs.schema import empty
@@ -67,9 +67,6 @@ from gomem.text import CaptureName, MomentName, joined, text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
-
-    from gomem.diagnosis.changes import Change
-    from gomem.errors import Damage
 
     Comparable: TypeAlias = Diagnosis | Capture | Bench | str | PathLike[str]
     Progress: TypeAlias = Callable[[str, int, int], None]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gomem.comparison.samples import METRICS, Comparison, compare_samples
-from gomem.comparison.side import load_of
+from gomem.comparison.side import Side, Span, load_of
 from gomem.comparison.single_values import COLLECTION_RATE, GC_CPU, RATES, levels_of, load_levels
 from gomem.inputs.schema import empty, rows_of
 from gomem.text import MomentName, text
@@ -21,7 +21,6 @@ from gomem.units import is_unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gomem.comparison.side import Side, Span
     from gomem.diagnosis.diagnosis import Diagnosis
 
 MIN_COLLECTIONS = 20  # in total; a start-up's few collections do not characterise GC CPU

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.analysis.memory.account import moved
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.memory.ledger import PART_OF_KIND, PARTS
-from gomem.comparison.side import median_bytes
+from gomem.comparison.side import Side, median_bytes
 from gomem.diagnosis.part_words import PART_NAMES, part_key
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import MomentName, Words
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.comparison.side import Side
     from gomem.facts.moment import MomentFacts
 
     Pairs = Sequence[tuple[str, str]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.causes.thresholds import Thresholds
 from gomem.comparison.direction import direction
-from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE
+from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE, Comparison
 from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, MIN_CPU, REQUEST_RATE, RSS
 from gomem.comparison.unclaimed import NO_CHANGE
 from gomem.inputs.schema import rows_of
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.comparison.samples import Comparison
     from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.collector.counters import ALL_CPU, gc_cpu_between
+from gomem.analysis.collector.counters import ALL_CPU, CounterReading, gc_cpu_between
 from gomem.comparison.single_values import (
     ALLOCATION_RATE,
     COLLECTION_RATE,
@@ -27,7 +27,6 @@ from gomem.units import format_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gomem.analysis.collector.counters import CounterReading
     from gomem.analysis.memory.account import Snapshot
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.collector import CollectorFacts

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.groups import FILES, UNDIVIDED
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.in_use import who_holds
 from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
-from gomem.diagnosis.live_beside_size import live_share_words
-from gomem.diagnosis.outside_sys import beyond_sys_words
 from gomem.diagnosis.without_rss import by_pasted
+from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
-from gomem.text import Bytes, Text, text
+from gomem.text import Bytes, MomentName, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
+REST = "freed heap that the runtime keeps, stacks, the program's files, or memory outside Go"
 PEAK_RATIO = 1.1  # of RSS: a peak above this ratio is mentioned
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 
@@ -34,9 +35,9 @@ def whose_words(
     mapped = address_space_words(facts) or _mapped_words(diagnosis, facts)
     said = (cached, kernel, _peak_words(diagnosis, facts), mapped)
     of_go = (
-        beyond_sys_words(diagnosis, facts),
+        _beyond_sys_words(diagnosis, facts),
         level_beside_rss(diagnosis, facts),
-        live_share_words(diagnosis, facts),
+        _live_share_words(diagnosis, facts),
     )
     return (*said, *of_go, *_beside(diagnosis), _holder(diagnosis, facts, named))
 
@@ -95,3 +96,76 @@ def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | No
     ):
         return ""
     return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
+
+
+# What part of RSS, or of a working set, is Go's, where no MemStats divide it
+
+
+def _beyond_sys_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """RSS beyond Sys, which is not Go's, and how much of the growth is certainly outside Go.
+
+    Sys includes what Go released: Go 1.12 to 1.15 leave that in RSS. What is outside Go's runtime
+    at first is at most the RSS of then.
+    """
+    if facts is None or facts.rss_bytes is None or facts.memstats is not None:
+        return Text()
+    reserved = facts.told("Sys")
+    if reserved is None or reserved >= facts.rss_bytes:
+        return Text()
+    beyond, grown = facts.rss_bytes - reserved, Text()
+    first = next(moment for moment in diagnosis.moments if moment.told("Sys") is not None)
+    if first.rss_bytes is not None and beyond > first.rss_bytes:
+        words = ". Of the growth since {}, at least {} is not Go's, and no heap profile shows it"
+        grown = text(words, MomentName(first.name), Bytes(beyond - first.rss_bytes))
+    words = "At least {} ({}) is outside Go's runtime: RSS beyond Sys{}."
+    return text(words, Bytes(beyond), Share(beyond / facts.rss_bytes), grown)
+
+
+def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """The share of the live heap, or what its next GC leaves to be explained; empty if neither.
+
+    After a kill the size can be that of the next process, and the log that of the killed one.
+    """
+    if diagnosis.facts.kill_described is not None:
+        return Text()
+    sized = None if facts is None else _undivided(facts)
+    needs = heap_needs_of(diagnosis.facts)
+    if sized is None or not needs:
+        return Text()
+    size, what = sized
+    need, limits = needs[0], diagnosis.thresholds
+    rest = size - need.most_bytes
+    if need.live_bytes >= limits.most_share * size:
+        after = "after the last GC" if need.is_of_log else "by the heap profile"
+        share = Share(min(1.0, need.live_bytes / size))
+        return text(
+            "The live heap {} ({}) is {} of {}.", after, Bytes(need.live_bytes), share, what
+        )
+    if rest < max(limits.kept_bytes, limits.most_share * size):
+        if need.is_of_log or size <= need.live_bytes:
+            return Text()
+        words = "The live heap by the heap profile ({}) is {} of {}; with garbage, at most {}."
+        share = Share(need.live_bytes / size)
+        return text(words, Bytes(need.live_bytes), share, what, Bytes(need.most_bytes))
+    if need.is_of_log:
+        words = "The next GC starts when the heap reaches {}: the other {} of {} is {}."
+    else:
+        words = "With garbage, its objects need at most {} of heap: the other {} of {} is {}."
+    return text(words, Bytes(need.most_bytes), Bytes(rest), what, REST)
+
+
+def _undivided(facts: MomentFacts) -> tuple[int, str] | None:
+    """The size that no file divides, and its name; None if one does, or there is no size."""
+    if facts.memstats is not None or facts.told("Sys") is not None:
+        return None
+    if facts.rss_bytes is not None:
+        groups = facts.groups
+        parts = {UNDIVIDED} if groups is None else set(groups.sizes)
+        if not parts <= {UNDIVIDED, FILES} or facts.rss_is_of_cgroup:
+            return None
+        known = 0 if groups is None else groups.sizes.get(FILES, 0)
+        return facts.rss_bytes - known, "the anonymous memory" if known else "RSS"
+    listed = facts.listed
+    if listed is None or listed.working_set_bytes is None:
+        return None
+    return listed.working_set_bytes, "the working set"

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gomem.analysis.mappings.changes import match_mappings
-from gomem.analysis.memory.account import moved
+from gomem.analysis.memory.account import Account, Part, Snapshot, moved
 from gomem.analysis.memory.ledger import PART_OF_KIND
 from gomem.analysis.memory.ledger_change import (
     MIN_BYTES,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.memory.account import Account, Part, Snapshot
     from gomem.facts.moment import MomentFacts
 
 NAMED_SHARE = 0.1  # of the total change: smaller parts are not named

@@ -20,7 +20,7 @@ from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.capture.ordered import in_order
 from gomem.causes.allocation_spike import is_far_above_the_usual, why_no_spike
-from gomem.causes.case import Case
+from gomem.causes.cause import Case
 from gomem.causes.limit_risk import growth_is_bounded
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.changes import Change, change_between, mappings_between
@@ -40,7 +40,7 @@ from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
 from gomem.facts.frames import cycles_frame
-from gomem.facts.halves import halves
+from gomem.facts.one_process import halves
 from gomem.facts.profiles import ProfileFacts, has_samples
 from gomem.text import CaptureName, MomentName, text
 

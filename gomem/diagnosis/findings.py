@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
 from gomem.causes.evidence import COMPUTED, RELEASE
-from gomem.causes.finding import Severity
+from gomem.causes.finding import Finding, Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import Bytes, MomentName, Number, Text, Words, text
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.memory.account import Account
-    from gomem.causes.finding import Finding
     from gomem.facts.capture import CaptureFacts
 
 DATA_PREFIX = "data-"

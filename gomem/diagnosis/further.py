@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
-from gomem.causes.finding import Severity
-from gomem.text import Count, File, Text, joined, text
+from gomem.causes.finding import Finding, Severity
+from gomem.text import Count, File, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
-    from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
 
 COUNTED_APART = frozenset({"data-damaged", "data-missing"})  # places; the next step has the other
@@ -75,3 +74,24 @@ def _unread(diagnosis: Diagnosis, repeated: str) -> list[Text]:
         said.append(text(words, File(path), capture.looks[path]))
     more = len(paths) - len(said)
     return [*said, text("{} not read", Count(more, "more file"))] if more else said
+
+
+def series_words(capture: Capture) -> Text:
+    """Say how many series the last page has of its largest metric, and how many the first had.
+
+    The program's own client of Prometheus keeps each of them.
+    """
+    pages = [
+        (file.source.name, series)
+        for moment in capture.by_moment.values()
+        for file in moment.artefacts
+        if (series := getattr(file.parsed, "series", None)) is not None
+    ]
+    if not pages:
+        return Text()
+    path, last = pages[-1]
+    first = next((series for _, series in pages if series.name == last.name), last)
+    rise = text(", up from {}", Count(first.count)) if first.count < last.count else Text()
+    words = "{} has {} of {}{}; its label {} has {}. The client keeps every series in memory."
+    count, values = Count(last.count, "series", "series"), Count(last.values, "value")
+    return text(words, File(path), count, Quoted(last.name), rise, Quoted(last.label), values)

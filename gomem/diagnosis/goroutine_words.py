@@ -15,11 +15,15 @@ from gomem.causes.commands import (
     TAKE_HEAP_PROFILE,
     WHERE_THEY_WAIT,
 )
-from gomem.diagnosis.connections import connection_words, step_of_connections
-from gomem.diagnosis.goroutine_level import level_count_words, waits_end_words
-from gomem.diagnosis.leak_tests import leak_test_words, step_of_test
-from gomem.diagnosis.one_type import one_type_words
-from gomem.facts.goroutines import GOROUTINE, LEAKS
+from gomem.diagnosis.known_goroutines import (
+    connection_words,
+    leak_test_words,
+    one_type_words,
+    step_of_connections,
+    step_of_test,
+)
+from gomem.diagnosis.level_at_end import level_count_words, waits_end_words
+from gomem.facts.goroutines import GOROUTINE, LEAKS, GoroutineCount
 from gomem.inputs.goroutines.crash import (
     ALLOCATING,
     DEADLOCK,
@@ -38,7 +42,6 @@ from gomem.units import is_unknown
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.listed_memory import Told
-    from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.goroutines.crash import Crash
     from gomem.inputs.goroutines.table import Goroutines
@@ -144,8 +147,8 @@ def _crash_of(diagnosis: Diagnosis) -> Crash | None:
 def _step_of(diagnosis: Diagnosis) -> Text:
     """The next step; a crashed process cannot be measured any more."""
     crash, largest = _crash_of(diagnosis), _largest(diagnosis.facts.goroutine_groups)
-    if _is_a_build(diagnosis):
-        return _BUILD_LESS
+    if any(dump.crash is not None and dump.crash.building for dump in _dumps(diagnosis)):
+        return _BUILD_LESS  # the Go compiler crashed
     if step := _step_of_crash(diagnosis, crash) or step_of_test(_dumps(diagnosis), largest):
         return step
     groups, limits = diagnosis.facts.goroutine_groups, diagnosis.thresholds
@@ -169,11 +172,6 @@ def _is_excerpt(diagnosis: Diagnosis) -> bool:
     has_main = shown["stack"].str.contains(r"(?:^|;)(?:main|runtime)\.main(?:;|$)").any()
     is_crash = shown["state"].isin(AT_WORK).any()  # whose head is cut
     return not has_main and not is_crash
-
-
-def _is_a_build(diagnosis: Diagnosis) -> bool:
-    """Whether the Go compiler crashed."""
-    return any(dump.crash is not None and dump.crash.building for dump in _dumps(diagnosis))
 
 
 def _has_lost_lines(diagnosis: Diagnosis, counted: GoroutineCount) -> bool:

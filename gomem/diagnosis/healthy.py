@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.analysis.memory.readings import ALL
+from gomem.analysis.series.level import Level
 from gomem.causes.collecting import collector_is_busy
-from gomem.diagnosis.movement import goal_reached_words, grew
-from gomem.diagnosis.observations import level_since
-from gomem.diagnosis.other_levels import other_levels_stay
-from gomem.diagnosis.without_gc import risen_without_gc
-from gomem.facts.heap_need import heap_needs_of
+from gomem.diagnosis.few_fields import heap_level, step_of
+from gomem.diagnosis.live_by_fields import risen_without_gc
+from gomem.diagnosis.observations import goal_reached_words, grew, level_since
+from gomem.facts.live_heap import heap_needs_of
+from gomem.facts.profiles import IN_USE, that_count
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.account import Account
+    from collections.abc import Sequence
+
     from gomem.capture.capture import Capture
+    from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import Diagnosis
 
+LEVEL = ("flat", "decline")  # shapes
 MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the current state
 
 
@@ -87,15 +93,11 @@ def shows_no_growth(diagnosis: Diagnosis) -> bool:
     if grew(diagnosis) or series_not_read(diagnosis.capture) or risen_without_gc(diagnosis):
         return False
     if account is None or len(account.snapshots) < MIN_READINGS:
-        return other_levels_stay(diagnosis)
-    if account.is_timed and _seconds_of(account) < diagnosis.thresholds.healthy_log_seconds:
+        return _other_levels_stay(diagnosis)
+    seconds = (account.last.seconds or 0.0) - (account.first.seconds or 0.0)
+    if account.is_timed and seconds < diagnosis.thresholds.healthy_log_seconds:
         return False
     return not is_at_its_highest(diagnosis)
-
-
-def _seconds_of(account: Account) -> float:
-    """The time that an account with times covers."""
-    return (account.last.seconds or 0.0) - (account.first.seconds or 0.0)
 
 
 def series_not_read(capture: Capture) -> list[str]:
@@ -128,3 +130,41 @@ def shows_rss(diagnosis: Diagnosis) -> bool:
     divided = any(moment.memstats is not None or moment.mappings is not None for moment in own)
     readings = sum(moment.rss_bytes is not None for moment in diagnosis.moments)
     return diagnosis.owners is not None and (divided or readings >= MIN_READINGS)
+
+
+# Sizes other than RSS: the heap that a log has, and containers' working sets
+
+
+def _other_levels_stay(diagnosis: Diagnosis) -> bool:
+    """Whether at least one size has several readings, and no size, nor any number, has grown."""
+    limits = diagnosis.thresholds
+    containers = (container.sizes for container in diagnosis.facts.containers)
+    known = [(sizes, 1) for sizes in containers if len(sizes) >= MIN_READINGS]
+    heap = heap_level(diagnosis)
+    if heap is not None and len(heap[1]) >= MIN_READINGS:
+        name, stats = heap
+        known.append((tuple(map(int, stats[name])), step_of(diagnosis.capture, name)))
+    profiles = that_count(IN_USE, diagnosis.capture.heap_profiles).values()
+    in_use = [profile.total(IN_USE) for profile in profiles]
+    counts = [count.goroutines for count in diagnosis.facts.goroutine_counts]
+    is_more = bool(counts) and counts[-1] >= limits.goroutine_growth_ratio * counts[0]
+    if not known or (is_more and bool(counts[1:])):
+        return False
+    has_more = bool(in_use) and limits.has_grown(in_use[0], in_use[-1])
+    return not has_more and all(stays(sizes, limits, step) for sizes, step in known)
+
+
+def stays(sizes: Sequence[int], limits: Thresholds, step: int = 1) -> bool:
+    """Whether sizes stay at a level, or swing about one whose lows do not rise.
+
+    Sizes rounded to a step can differ by one step and be the same.
+    """
+    if max(sizes) - min(sizes) <= step:
+        return True
+    rise = Level("", np.arange(len(sizes), dtype=float), np.array(sizes, float)).rise
+    if rise is None or limits.has_grown(int(rise.first), int(rise.last)):
+        return False
+    half = len(sizes) // 2
+    if rise.shape == "saw-tooth":
+        return not limits.has_grown(min(sizes[:half]), min(sizes[half:]))
+    return rise.shape in LEVEL

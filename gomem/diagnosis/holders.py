@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gomem.analysis.memory.account import Part
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
     from gomem.facts.callers import Caller, Callers
     from gomem.facts.moment import MomentFacts
 

@@ -72,11 +72,10 @@ def freed_words(profile: Profile) -> Text:
 def _age(diagnosis: Diagnosis, moment: str) -> Text:
     """Say that a profile is of an earlier GC, if it has more in use than HeapAlloc; else empty."""
     facts = diagnosis.by_moment.get(moment)
-    memstats = None if facts is None else facts.memstats
-    if memstats is None or pd.isna(memstats["HeapAlloc"]):
+    allocated = None if facts is None else facts.counted("HeapAlloc")
+    if allocated is None:
         return Text()
     least, _ = total_bounds(diagnosis.capture.heap_profiles[moment]) or (0.0, 0.0)
-    allocated = int(memstats["HeapAlloc"])
     if least <= allocated:
         return Text()
     words = (

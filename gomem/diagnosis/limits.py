@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.cgroup import first_known
-from gomem.facts.moment import growth_to_limit
+from gomem.analysis.memory.cgroup import CgroupUse, first_known
+from gomem.facts.moment import MomentFacts, growth_to_limit
 from gomem.inputs.answer import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gomem.analysis.memory.cgroup import CgroupUse
     from gomem.analysis.memory.limits import AddressSpace, LimitAdvice, TimeToLimit, WorstCase
-    from gomem.facts.moment import MomentFacts
 
 
 @dataclass(frozen=True, repr=False)

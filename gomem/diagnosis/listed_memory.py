@@ -18,10 +18,9 @@ from gomem.analysis.memory.cgroup import (
     kernel_bytes,
 )
 from gomem.capture.release import shows_go
-from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
-from gomem.causes.no_go import no_go_words
-from gomem.diagnosis.working_set_trend import trend_words
-from gomem.facts.moment import seconds_of
+from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS, no_go_words
+from gomem.diagnosis.level_at_end import trend_words
+from gomem.facts.moment import MomentFacts, seconds_of
 from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
 from gomem.inputs.processes.languages import is_not_go
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.cgroup import PageCache
     from gomem.analysis.memory.listed import Listed
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.moment import MomentFacts
 
 Told = tuple[str, bool, str]  # sentences; whether the size grew by a fifth; the next step
 # Of the cgroup's usage, with MIN_CACHE_BYTES: a smaller page cache is not mentioned.

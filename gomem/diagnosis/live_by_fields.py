@@ -1,4 +1,4 @@
-"""How much of the heap is live, as far as a few fields of MemStats say it."""
+"""How much of the heap is live, as far as MemStats say it: by a few fields, or without a GC."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.text import Bytes, MomentName, Text, joined, text
+from gomem.causes.commands import TAKE_AFTER_GC
+from gomem.text import Bytes, Count, MomentName, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 LEAST_GOAL_BYTES = 4 * MIB  # with GOGC=100 (runtime/mgcpacer.go): a lower goal tells nothing
+LEVELS = ("HeapInuse", "HeapAlloc")  # the first that both ends have
+AFTER_A_GC = text("See what is live, after a GC: {}.", TAKE_AFTER_GC)
 FREED = (
     "Nearly all of that is not live: it is freed heap, which the runtime returns to the OS over "
     "minutes, or goroutine stacks."
@@ -62,3 +65,32 @@ def freed_words(diagnosis: Diagnosis, last: pd.Series) -> Text:
         return Text()
     is_freed = last["HeapAlloc"] <= (1 - limits.nearly_all_share) * last["Sys"]
     return Text(FREED) if is_freed else Text()
+
+
+def risen_without_gc(diagnosis: Diagnosis) -> Text:
+    """Say that the heap rose and no GC ran since the first whole MemStats; empty if one did.
+
+    All of the rise can be garbage, or all of it live: nothing has looked. A log of the GC would
+    have the live heap of its own.
+    """
+    moments = diagnosis.case.facts.of_last_process
+    known = [moment for moment in moments if moment.counted("NumGC") is not None]
+    if len(known) < 2 or diagnosis.collector is not None:
+        return Text()
+    ends = first, last = known[0], known[-1]
+    sizes = {name: (first.counted(name), last.counted(name)) for name in LEVELS}
+    name = next((name for name in LEVELS if None not in sizes[name]), None)
+    if name is None or first.counted("NumGC") != last.counted("NumGC"):
+        return Text()
+    before, after = (size or 0 for size in sizes[name])
+    if not diagnosis.thresholds.has_grown(before, after):
+        return Text()
+    words = (
+        "No GC ran from {} to {} ({} at both), and {} rose from {} to {}: how much of the rise is "
+        "live is unknown.{}"
+    )
+    lag = " A heap profile shows the heap at the last GC, so it does not show the rise."
+    count = text("NumGC {}", Count(last.counted("NumGC")))
+    where = (MomentName(moment.name) for moment in ends)
+    profiles = diagnosis.capture.heap_profiles
+    return text(words, *where, count, name, Bytes(before), Bytes(after), lag if profiles else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.causes.live_growth import grows
+from gomem.causes.checks import grows
 from gomem.diagnosis.listed_memory import SMAPS_TOO, Told
 from gomem.statistics.quantiles import carries
 from gomem.text import Bytes, Count, Rate, Seconds, Share, Text, joined, text

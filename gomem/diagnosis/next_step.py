@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import HEAP
-from gomem.causes.commands import CAPTURE, TAKE_HEAP_PROFILE, TAKE_SMAPS
-from gomem.causes.finding import Severity
-from gomem.causes.no_go import no_go_words
+from gomem.causes.commands import CAPTURE, TAKE_HEAP_PROFILE, TAKE_SMAPS, no_go_words
+from gomem.causes.finding import Finding, Severity
 from gomem.diagnosis.few_fields import one_reading
-from gomem.diagnosis.without_gc import AFTER_A_GC, risen_without_gc
+from gomem.diagnosis.live_by_fields import AFTER_A_GC, risen_without_gc
 from gomem.inputs.processes.languages import is_not_go
 from gomem.text import text
 
 if TYPE_CHECKING:
-    from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 

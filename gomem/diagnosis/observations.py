@@ -2,7 +2,7 @@
 
 An observation is a measured fact, whether or not anything is wrong. gomem reports every change of
 at least 8 MiB and a fifth of the level, with its size, its shape and its holder. Findings judge
-observations, and are kept separate.
+observations, and are kept separate. Whether a change of the total may be growth is asked here, too.
 """
 
 from __future__ import annotations
@@ -11,21 +11,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import GARBAGE
-from gomem.analysis.memory.ledger_change import MIN_BYTES
+from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.analysis.memory.readings import ALL
+from gomem.causes.checks import grows
 from gomem.causes.goroutines import where_words
 from gomem.causes.sites import changed_sites, share_words
 from gomem.diagnosis.changes import change_words, is_stable
-from gomem.diagnosis.goroutine_level import peak_and_level
+from gomem.diagnosis.level_at_end import alike_at_the_end, peak_and_level
 from gomem.diagnosis.part_words import level_words, part_name
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, Count, MomentName, Rate, Seconds, Text, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.account import Account, Part
+    from gomem.analysis.memory.account import Account, Part, Snapshot
     from gomem.analysis.series.level import Rise
-    from gomem.causes.case import Case
+    from gomem.causes.cause import Case
+    from gomem.causes.thresholds import Thresholds
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
 
 MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level, and in bytes; a change must exceed both
 GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5
@@ -133,12 +137,8 @@ def _still(rise: Rise | None, account: Account) -> Text:
 
 def level_since(account: Account) -> Text:
     """Say for how long the total has been stable, if several snapshots at the end show that."""
-    last, since = account.last, account.last
-    stable = 0
-    for snapshot in reversed(account.snapshots):
-        if not is_stable(snapshot, last):
-            break
-        since, stable = snapshot, stable + 1
+    stable = alike_at_the_end(account.snapshots, is_stable)
+    last, since = account.last, account.snapshots[-stable]
     if account.change_bytes <= 0 or stable < MIN_READINGS or stable == len(account.snapshots):
         return Text()
     if since.seconds is None or last.seconds is None or not account.is_timed:
@@ -262,3 +262,85 @@ def _of_goroutines(case: Case) -> list[Observation]:
         where_words(growth.waiting, case.thresholds) if change > 0 else "",
     )
     return [Observation(sentence.sentence(), "goroutines", change, change, "", counts[-1].moment)]
+
+
+# How the total changed, since the baseline or the first snapshot, and whether it may be growth
+
+
+def moved_words(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
+    """How RSS changed since the baseline or the first moment; whether that may be growth."""
+    name = diagnosis.baseline_moment(facts.name)
+    change = None if name is None else diagnosis.change_from_baseline(name, facts.name)
+    if change is not None and change.ends is not None:
+        return change.sentence, _rose(*change.ends, diagnosis.thresholds)
+    account = diagnosis.facts.account
+    last = None if account is None else account.of(facts.name)
+    if account is None or last is None or len(account.snapshots) < 2:
+        return "", False
+    may_grow = _goal_above(diagnosis) is None and _grew(account, last, diagnosis.thresholds)
+    return whole_words(account, diagnosis.case), may_grow
+
+
+def reserved_words(diagnosis: Diagnosis) -> tuple[str, bool]:
+    """The change of the memory reserved by Go, if no file has RSS; whether it may be growth."""
+    account = diagnosis.facts.account
+    if account is None or account.quantity != "reserved" or not account.snapshots[1:]:
+        return "", False
+    may_grow = _grew(account, account.last, diagnosis.thresholds)
+    return whole_words(account, diagnosis.case), may_grow
+
+
+def grew(diagnosis: Diagnosis) -> bool:
+    """Whether the total of a capture may be growing."""
+    account = diagnosis.facts.account
+    if account is None or _goal_above(diagnosis) is not None:
+        return False
+    return _grew(account, account.last, diagnosis.thresholds)
+
+
+def goal_reached_words(diagnosis: Diagnosis) -> Text:
+    """Say that RSS is below the log's heap goal, if it grew and the live heap did not."""
+    account, goal = diagnosis.facts.account, _goal_above(diagnosis)
+    limits = diagnosis.thresholds
+    if account is None or goal is None or not _rose(account.first, account.last, limits):
+        return Text()
+    words = (
+        "The next GC starts when the heap reaches its goal of {}; until then garbage alone can "
+        "raise RSS."
+    )
+    return text(words, Bytes(goal))
+
+
+def _goal_above(diagnosis: Diagnosis) -> int | None:
+    """The last goal in the log, if no MemStats divide RSS, which is about the goal or less."""
+    facts, limits = diagnosis.facts, diagnosis.thresholds
+    account, log, live = facts.account, facts.collector, facts.live_heap
+    if account is None or account.quantity != "rss" or log is None or live is None:
+        return None
+    if facts.by_moment[account.last.moment].memstats is not None:
+        return None
+    goal = log.cost.heap_goal_bytes
+    if goal is None or grows(diagnosis.case):
+        return None
+    return goal if account.last.total_bytes <= limits.rise_ratio * goal else None
+
+
+def _grew(account: Account, last: Snapshot, thresholds: Thresholds) -> bool:
+    """Whether the total rose by a fifth, unless enough snapshots show that the rise has stopped."""
+    rise = whole_rise(account)
+    has_stopped = rise is not None and rise.readings >= MIN_READINGS and not rise.goes_on
+    return _rose(account.first, last, thresholds) and not has_stopped
+
+
+def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
+    change = after.total_bytes - before.total_bytes
+    is_large = change >= max(MIN_BYTES, MIN_SHARE * before.total_bytes)
+    return is_large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
+
+
+def is_total_stable(diagnosis: Diagnosis) -> bool:
+    """Whether the capture, without a baseline, shows about the same total at every snapshot."""
+    account = diagnosis.facts.account
+    if diagnosis.baseline is not None or account is None or not account.snapshots[1:]:
+        return False
+    return not moves(account, diagnosis.case)

@@ -12,13 +12,12 @@ import pandas as pd
 
 from gomem.causes.commands import PPROF, see_resident
 from gomem.inputs.system import FREEBSD, TINYGO, WASM
-from gomem.releases import Fact
+from gomem.releases import Fact, GoVersion
 from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.facts.moment import MomentFacts
-    from gomem.releases import GoVersion
 
 LINUX_ALONE = ("/proc/", "gomem capture PID")  # words of steps that work only on Linux
 WITHOUT_PROFILES = frozenset({TINYGO, WASM})

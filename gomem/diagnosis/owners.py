@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.account import common_division
+from gomem.analysis.memory.account import Snapshot, common_division
 from gomem.diagnosis.part_words import part_key, part_name
 from gomem.text import MomentName, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gomem.analysis.memory.account import Snapshot
     from gomem.analysis.memory.bounds import Interval
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
@@ -86,7 +85,10 @@ def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]])
     finer = {
         part_key(groups): inside
         for groups in division
-        if len(inside := _owners(_within(finest, groups), snapshots[-1:], moments)) > 1
+        if len(
+            inside := _owners([part for part in finest if part < groups], snapshots[-1:], moments)
+        )
+        > 1
     }
     beyond = (
         0 if moment.groups is None else moment.groups.drawn(moment.rss_bytes)[1]
@@ -94,11 +96,6 @@ def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]])
     )
     totals = tuple(snapshot.total_bytes for snapshot in snapshots)
     return Owners(quantity, labels, totals, tuple(beyond), parts, finer)
-
-
-def _within(division: Iterable[frozenset[str]], groups: frozenset[str]) -> list[frozenset[str]]:
-    """The finer parts within a coarser part."""
-    return [part for part in division if part < groups]
 
 
 def _owners(

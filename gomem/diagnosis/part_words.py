@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJECTS, UNDIVIDED
 from gomem.analysis.memory.mapped import MAPPED
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
-from gomem.facts.moment import SHARED_ANONYMOUS
+from gomem.facts.moment import SHARED_ANONYMOUS, MomentFacts
 from gomem.text import Bytes, BytesChange, File, Text, joined, text
 from gomem.units import MIB, is_unknown
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.memory.bounds import Interval
-    from gomem.facts.moment import MomentFacts
 
 MOSTLY = 0.5
 NEARLY_ALL = 0.9  # of native memory: such a part gives the whole its name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.release import are_no_gos
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, with_files
-from gomem.causes.signatures import known_sites
+from gomem.causes.signatures import Signature, known_sites
 from gomem.diagnosis.table_waits import least_telling
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.profiles import IN_USE, UNSAID
@@ -33,7 +33,6 @@ from gomem.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gomem.causes.signatures import Signature
     from gomem.inputs.pprof.calls.nodes import Top
     from gomem.inputs.pprof.table import Profile
 

@@ -12,8 +12,7 @@ from gomem.errors import is_out_of_memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gomem.causes.case import Case
-    from gomem.causes.cause import Cause
+    from gomem.causes.cause import Case, Cause
     from gomem.causes.finding import Finding, Lack
 
 _Answer = TypeVar("_Answer")

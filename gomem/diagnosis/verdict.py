@@ -21,12 +21,12 @@ from gomem.analysis.memory.groups import (
     RUNTIME,
     UNDIVIDED,
 )
-from gomem.causes.finding import Severity
+from gomem.causes.finding import Finding, Severity
 from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.cgroup_growth import cgroup_growth, usage_words
 from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
 from gomem.diagnosis.findings import DATA_PREFIX
-from gomem.diagnosis.further import further_words
+from gomem.diagnosis.further import further_words, series_words
 from gomem.diagnosis.healthy import unread_series_words
 from gomem.diagnosis.listed_memory import (
     at_moment,
@@ -37,15 +37,15 @@ from gomem.diagnosis.listed_memory import (
     report_words,
     shared_words,
 )
-from gomem.diagnosis.metric_series import series_words
-from gomem.diagnosis.movement import (
+from gomem.diagnosis.live_by_fields import risen_without_gc
+from gomem.diagnosis.next_step import next_step_of
+from gomem.diagnosis.observations import (
     goal_reached_words,
     grew,
     is_total_stable,
     moved_words,
     reserved_words,
 )
-from gomem.diagnosis.next_step import next_step_of
 from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
     earlier_processes_words,
@@ -56,14 +56,12 @@ from gomem.diagnosis.other_runs import (
 from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.part_words import file_words, native_words, runtime_words
 from gomem.diagnosis.replicas import replica_words
-from gomem.diagnosis.without_gc import risen_without_gc
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
-    from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
@@ -141,7 +139,11 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         )
         grew = grew or of_cgroup.is_held
     severity = _severity(diagnosis, named, grew=grew)
-    said = {"where": where, "moved": moved, "found": "" if named is None else _title(named)}
+    said = {
+        "where": where,
+        "moved": moved,
+        "found": "" if named is None else Text(named.title).sentence(),
+    }
     first = _first(diagnosis, named, severity, said)
     headline = said.pop(first)
     if first == "where" and (facts is None or facts.rss_bytes is None):
@@ -234,10 +236,6 @@ def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
         if moment.ledger is not None or moment.listed is not None or moment.logged is not None
     ]
     return known[-1] if known else None
-
-
-def _title(finding: Finding) -> Text:
-    return Text(finding.title).sentence()
 
 
 # Which finding is named, and its severity

@@ -125,7 +125,7 @@ def reading_of(
         shared_bytes=shared,
         program_data_bytes=_program_data(moment.mappings),
         native_bytes=sizes.get("native_heap") if is_logged else None,
-        sys_bytes=moment.sys_bytes,
+        sys_bytes=moment.told("Sys") if moment.memstats is None else None,
         is_runtime_all_else=is_logged and STACKS not in reserved,
     )
 

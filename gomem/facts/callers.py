@@ -72,17 +72,17 @@ class Callers:
     @cached_property
     def collecting(self) -> tuple[Caller, ...]:
         """The callers of runtime.GC or debug.FreeOSMemory, the most frequent first."""
-        return self._calling(COLLECT)
+        return self.calling(COLLECT)
 
     @cached_property
     def calling_c(self) -> tuple[Caller, ...]:
         """The callers of C."""
-        return self._calling(CALL_C)
+        return self.calling(CALL_C)
 
     @cached_property
     def mapping(self) -> tuple[Caller, ...]:
         """The callers that map memory or files."""
-        return self._calling(MAP)
+        return self.calling(MAP)
 
     @cached_property
     def recursing(self) -> tuple[Caller, ...]:
@@ -120,13 +120,9 @@ class Callers:
         if not self.is_of_a_library(waits):
             return ()
         package = re.escape(package_of(waits)).replace(r"\.", r"(?:\.|%2e)")  # as linkers spell it
-        called = self._calling(rf"^{package}\.", SERVES)
+        called = self.calling(rf"^{package}\.", but=SERVES)
         whole = sum(caller.share for caller in called)
         return tuple(replace(caller, share=caller.share / whole) for caller in called)
-
-    def calling(self, called: str, kinds: Sequence[str] = KINDS) -> tuple[Caller, ...]:
-        """Return the callers of functions that match a pattern, from the first kind with any."""
-        return self._calling(called, kinds=kinds)
 
     def holding(self, called: str) -> tuple[Caller, ...]:
         """Return who holds memory allocated below a matching call, in the last heap profile."""
@@ -142,10 +138,13 @@ class Callers:
             return bool(waits)
         return any(waits in stacks.others for stacks, _ in self._stacks_of(GOROUTINE, ""))
 
-    def _calling(
-        self, called: str, but: re.Pattern[str] | None = None, kinds: Sequence[str] = KINDS
+    def calling(
+        self, called: str, kinds: Sequence[str] = KINDS, but: re.Pattern[str] | None = None
     ) -> tuple[Caller, ...]:
-        """Return the callers in the first kind of file that has any, from its last such file."""
+        """Return the callers of functions that match a pattern, from the first kind with any.
+
+        They are from the last file of that kind with any.
+        """
         for kind in kinds:
             for stacks, path in self._stacks_of(kind, called):
                 if callers := _shares(stacks, called, path, but):

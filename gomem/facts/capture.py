@@ -11,14 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from gomem.analysis.collector import triggers
 from gomem.analysis.collector.counters import CollectorCounters, collector_counters
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
-from gomem.analysis.profiles.lifetimes import OWN
+from gomem.analysis.profiles.lifetimes import OWN, Lifetimes
 from gomem.analysis.retention.keepers import NotWhole
 from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps
 from gomem.analysis.series.goroutine_growth import (
@@ -28,11 +27,10 @@ from gomem.analysis.series.goroutine_growth import (
 )
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import MOVES
-from gomem.analysis.what_if.what_if import Asked
+from gomem.analysis.what_if.what_if import Asked, WhatIf
 from gomem.facts.account import account_of_capture, account_of_rss
 from gomem.facts.callers import Callers
 from gomem.facts.collector import CollectorFacts
-from gomem.facts.container import kill_described
 from gomem.facts.excursions import sightings_of
 from gomem.facts.frames import (
     container_sizes,
@@ -54,26 +52,26 @@ from gomem.facts.goroutines import (
     running_finalizer,
 )
 from gomem.facts.keepers import Held, Kept, held_of, kept_of
-from gomem.facts.lifetimes import lifetimes_of
 from gomem.facts.live_heap import live_heap_of
 from gomem.facts.moment import LIVE, MomentFacts, growth_to_limit, seconds_of
 from gomem.facts.one_process import of_last_process
-from gomem.facts.profiles import ProfileFacts
+from gomem.facts.profiles import ProfileFacts, lifetimes_of
 from gomem.facts.retention import scavenger_of
 from gomem.facts.rss_profile import rss_profile, rss_tree
 from gomem.facts.settings import ENVIRONMENT, METRICS, settings_of, stated_settings
 from gomem.facts.sides import facts_of_moments
+from gomem.facts.told_beside import kill_described
 from gomem.facts.what_if import what_if_of
 from gomem.inputs.schema import build_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pandas as pd
+
     from gomem.analysis.collector.steps import Cycles
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.memory.limits import TimeToLimit
-    from gomem.analysis.profiles.lifetimes import Lifetimes
-    from gomem.analysis.what_if.what_if import WhatIf
     from gomem.capture.capture import Capture
     from gomem.errors import Damage
     from gomem.facts.goroutines import GoroutineCount
@@ -326,12 +324,8 @@ class CaptureFacts:
     @cached_property
     def total_allocs(self) -> dict[str, int]:
         """TotalAlloc by snapshot; empty if the process was replaced."""
-        totals = {
-            moment.name: moment.memstats["TotalAlloc"]
-            for moment in self.moments
-            if moment.memstats is not None
-        }
-        known = {name: int(total) for name, total in totals.items() if pd.notna(total)}
+        totals = {moment.name: moment.counted("TotalAlloc") for moment in self.moments}
+        known = {name: total for name, total in totals.items() if total is not None}
         return known if list(known.values()) == sorted(known.values()) else {}
 
     @cached_property
@@ -385,13 +379,13 @@ class CaptureFacts:
         lag.
         """
         totals = self.profiles.in_use
-        if totals is None or moment.memstats is None:
+        allocated = moment.counted("TotalAlloc")
+        if totals is None or allocated is None:
             return None
         names = [known.name for known in self.moments]
         until = names[: names.index(moment.name) + 1]
         counted = [totals.allocated[name] for name in until if name in totals.allocated]
-        allocated = moment.memstats["TotalAlloc"]
-        if not counted or pd.isna(allocated) or counted[-1] < MIN_COUNTED_SHARE * allocated:
+        if not counted or counted[-1] < MIN_COUNTED_SHARE * allocated:
             return None
         rise = None if self.live_heap is None else self.live_heap.rise
         grows = rise is not None and rise.grown > 0 and rise.linear_share >= MIN_LINEAR_SHARE

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
@@ -45,12 +45,34 @@ def _answer(question: Callable[[Cycles], _Answer]) -> cached_property[_Answer]:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """One process of a log: its number of collections, its first and its last live heap."""
+    """One process of a log; sizes are None if no line has them."""
 
     number: int
-    cycles: int = 0
-    first_bytes: int | None = None
-    last_bytes: int | None = None
+    cycles: int  # how many collections
+    first_number: int  # of its first collection in the log
+    first_bytes: int | None  # its first live heap
+    last_bytes: int | None  # its last live heap
+    most_marked_bytes: int | None  # its largest heap at the end of marking
+    highest_goal_bytes: int | None
+    most_stacks_bytes: int | None
+
+    @property
+    def largest_bytes(self) -> int:
+        """Its largest heap or goal; 0 if unknown."""
+        return max(self.most_marked_bytes or 0, self.highest_goal_bytes or 0)
+
+
+# The fields of `LoggedRun` by the column of the collections, and how they sum up.
+RUN_FIELDS = {
+    "cycles": ("run", "size"),
+    "first_number": ("number", "first"),
+    "first_bytes": ("heap_live_bytes", "first"),
+    "last_bytes": ("heap_live_bytes", "last"),
+    "most_marked_bytes": ("heap_at_mark_end_bytes", "max"),
+    "highest_goal_bytes": ("heap_goal_bytes", "max"),
+    "most_stacks_bytes": ("stacks_bytes", "max"),
+}
+RUN_COLUMNS = list(dict.fromkeys(column for column, _ in RUN_FIELDS.values()))
 
 
 @dataclass(frozen=True)
@@ -174,19 +196,11 @@ class CollectorFacts:
     @cached_property
     def runs(self) -> tuple[LoggedRun, ...]:
         """The processes of the log, in order."""
-        found: dict[int, LoggedRun] = {}
-        for piece in pieces_of(self.cycles, ["run", "heap_live_bytes"]):
-            for run, live in piece.groupby("run")["heap_live_bytes"]:
-                known = live.dropna()
-                first, last = (int(known.iloc[at]) if len(known) else None for at in (0, -1))
-                before = found.get(int(run), LoggedRun(int(run)))
-                found[int(run)] = LoggedRun(
-                    before.number,
-                    before.cycles + len(live),
-                    first if before.first_bytes is None else before.first_bytes,
-                    before.last_bytes if last is None else last,
-                )
-        return tuple(found[run] for run in sorted(found))
+        pieces = pieces_of(self.cycles, RUN_COLUMNS)
+        parts = [piece.groupby("run").agg(**RUN_FIELDS) for piece in pieces]
+        again = {name: "sum" if how == "size" else how for name, (_, how) in RUN_FIELDS.items()}
+        runs = pd.concat(parts).groupby(level="run").agg(again) if parts else pd.DataFrame()
+        return tuple(LoggedRun(*map(_whole, row)) for row in runs.itertuples())
 
     @property
     def costliest_run(self) -> tuple[int, float] | None:
@@ -222,3 +236,7 @@ class CollectorFacts:
     def _share(self, trigger: str, what: str) -> float | None:
         available, spent = self.cost.available_cpu_seconds, float(self.triggers.of(trigger)[what])
         return spent / available if available > 0 and not isnan(spent) else None
+
+
+def _whole(value: Any) -> Any:
+    return None if pd.isna(value) else int(value)

@@ -23,7 +23,7 @@ from gomem.analysis.profiles.own_code import holders
 from gomem.analysis.series.excursion import MIDDLE, Excursion, excursion_of
 from gomem.analysis.series.level import Level
 from gomem.facts.live_heap import IN_USE, in_use_of
-from gomem.facts.moment import seconds_of
+from gomem.facts.moment import MomentFacts, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from gomem.analysis.memory.live_heap import LiveHeap
     from gomem.facts.capture import CaptureFacts
-    from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
 PROFILES, MARKS, HEAP_ALLOC, RSS = "profiles", "marks", "HeapAlloc", "RSS"

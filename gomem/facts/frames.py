@@ -8,7 +8,7 @@ import pandas as pd
 
 from gomem.analysis.collector.steps import stopped_seconds
 from gomem.analysis.mappings.kinds import kinds_by_moment
-from gomem.analysis.memory.containers import containers_frame, containers_of
+from gomem.analysis.memory.containers import ContainerSizes, containers_frame, containers_of
 from gomem.analysis.memory.ledger import LEDGER_PARTS, PARTS
 from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.series.level import LEVEL_QUANTILES, MIN_MOMENTS, level_quantiles
@@ -19,7 +19,6 @@ from gomem.text import Words
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gomem.analysis.memory.containers import ContainerSizes
     from gomem.capture.capture import Capture
     from gomem.facts.capture import CaptureFacts
 

@@ -15,8 +15,8 @@ from gomem.analysis.series.goroutine_growth import (
     goroutine_growth,
     waiting_of,
 )
-from gomem.analysis.series.level import Level
-from gomem.capture.moment import goroutines_of
+from gomem.analysis.series.level import Level, Rise
+from gomem.capture.moment import Moment, goroutines_of
 from gomem.inputs.goroutines.crash import FATAL
 from gomem.inputs.goroutines.parse import finalizer_of
 from gomem.inputs.pprof.calls.names import own_function
@@ -26,13 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gomem.analysis.series.goroutine_growth import Waiting
-    from gomem.analysis.series.level import Rise
     from gomem.capture.capture import Capture
-    from gomem.capture.moment import Moment
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
 
 GOROUTINE, LEAKS = "goroutine", "goroutineleak"  # kinds of profiles
+STACKS_IN_USE = "StackInuse"  # of goroutines, by the runtime's count
 
 
 @dataclass(frozen=True)
@@ -92,20 +91,13 @@ def _of_facts(facts: MomentFacts) -> GoroutineCount | None:
     return GoroutineCount(facts.name, facts.time, count, facts.goroutine_path, frame)
 
 
-def stack_inuse(moment: MomentFacts) -> int | None:
-    """Return the bytes of goroutine stacks by the runtime's count, also of a log; else None."""
-    stats = moment.any_memstats
-    size = None if stats is None else stats.get("StackInuse")
-    return None if size is None or is_unknown(size) else int(size)
-
-
 def growth_of_goroutines(facts: CaptureFacts) -> GoroutineGrowth:
     """Return how the number of goroutines changes over the snapshots, and what grows with it."""
     counts = facts.goroutine_counts
     stacks = [
         (moment.time, float(size))
         for moment in facts.of_last_process
-        if (size := stack_inuse(moment)) is not None
+        if (size := moment.told(STACKS_IN_USE)) is not None
     ]
     return goroutine_growth(
         level_of("goroutines", [(count.time, count.goroutines) for count in counts]),

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.profiles.call_tree import call_tree
+from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.references import IN_USE, Root, roots
-from gomem.analysis.retention.described import described
+from gomem.analysis.retention.described import Keeper, described
 from gomem.analysis.retention.growth import grown
 from gomem.analysis.retention.icicle import icicle_of
-from gomem.analysis.retention.keepers import retention_of
+from gomem.analysis.retention.keepers import Retention, retention_of
 from gomem.analysis.retention.variables import (
     WrongSymbols,
     load_bias,
@@ -30,9 +30,6 @@ from gomem.text import File, Quoted, text
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from gomem.analysis.profiles.call_tree import CallTree
-    from gomem.analysis.retention.described import Keeper
-    from gomem.analysis.retention.keepers import Retention
     from gomem.capture.capture import Capture
     from gomem.inputs.heapdump.table import HeapDump
     from gomem.inputs.pprof.table import Profile

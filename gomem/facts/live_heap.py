@@ -1,21 +1,26 @@
-"""The live heap, from the log, MemStats and heap profiles."""
+"""The live heap, from the log, MemStats and heap profiles, and how much heap it needs.
+
+It needs itself, and garbage until the next collection.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES, pieces_of
+from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, pieces_of
 from gomem.analysis.memory.live_heap import InUse, LiveHeap, Marks, live_heap
 from gomem.analysis.profiles.published import published, total_bounds
+from gomem.facts.profiles import that_count
 from gomem.releases import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gomem.analysis.collector.steps import Cycles
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
@@ -30,7 +35,7 @@ COLUMNS = ("seconds", "LastGC", *COUNTS, "stack_bytes", "live_bytes", "in_use_by
 def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
     """Return the live heap over time; None for fewer than two readings."""
     marks = None if facts.cycles is None else marks_of(facts.cycles)
-    stats, gogc = stats_of(facts.moments, {}), facts.settings.gogc
+    stats, gogc = stats_of(facts.of_last_process, {}), facts.settings.gogc
     if not facts.go_version.possibly(Fact.STACKS_COUNT):
         stats["stack_bytes"] = 0.0
     in_use = in_use_of(facts.profiles.of_last_process)
@@ -124,3 +129,42 @@ def in_use_of(profiles: Mapping[str, Profile]) -> list[InUse]:
             )
         )
     return shown
+
+
+@dataclass(frozen=True)
+class HeapNeed:
+    """The live heap, and the heap at which the next collection starts.
+
+    Attributes:
+        live_bytes: What the last GC of the log left, or the live objects of the last heap profile.
+        most_bytes: The heap goal, in the log, or of the profile's upper sampling limit by GOGC.
+        is_of_log: Whether a GC log has both.
+    """
+
+    live_bytes: int
+    most_bytes: float
+    is_of_log: bool
+
+
+def heap_needs_of(facts: CaptureFacts) -> list[HeapNeed]:
+    """Return what the log and the last heap profile say; empty without either."""
+    return [need for need in (_need_of_log(facts), _need_of_profile(facts)) if need is not None]
+
+
+def _need_of_log(facts: CaptureFacts) -> HeapNeed | None:
+    log = facts.collector
+    live = None if log is None else log.cost.heap_live_last_bytes
+    if log is None or live is None:
+        return None
+    return HeapNeed(live, max(live, log.cost.heap_goal_bytes or 0), is_of_log=True)
+
+
+def _need_of_profile(facts: CaptureFacts) -> HeapNeed | None:
+    usable = [*that_count(IN_USE, facts.profiles.by_moment).values()]
+    if not usable:
+        return None
+    total, bounds = usable[-1].total(IN_USE), total_bounds(usable[-1])
+    gogc = float(facts.settings.gogc.value)
+    most = float(total if bounds is None else bounds[1])
+    room = 1 + (gogc if math.isfinite(gogc) else 0)
+    return HeapNeed(int(total), most * room, is_of_log=False)

@@ -137,11 +137,13 @@ class MomentFacts(Answer):
         """MemStats, even if it lacks fields that a ledger needs."""
         return self.partial if self.memstats is None else self.memstats
 
-    @property
-    def sys_bytes(self) -> int | None:
-        """Sys of partial MemStats, an upper bound of Go's memory; None if unknown."""
-        size = None if self.partial is None else self.partial["Sys"]
-        return None if size is None or pd.isna(size) else int(size)
+    def counted(self, name: str) -> int | None:
+        """A number of MemStats that have what a ledger needs; None if unknown."""
+        return _number(self.memstats, name)
+
+    def told(self, name: str) -> int | None:
+        """A number of MemStats, even of those that lack fields; None if unknown."""
+        return _number(self.any_memstats, name)
 
     @cached_property
     def groups(self) -> MemoryGroups | None:
@@ -274,13 +276,11 @@ class MomentFacts(Answer):
 
         With GOGC=off and no limit, NextGC is too large to be a goal.
         """
-        stats = self.memstats
-        size = None if stats is None else stats.get("NextGC")
-        if size is None or pd.isna(size) or size >= NO_GOAL:
+        size = self.counted("NextGC")
+        if size is None or size >= NO_GOAL:
             return None
         path = self.path("memstats")
-        field = GOAL if path == self.paths.get("metrics") else "NextGC"
-        return HeapGoal(int(size), path, field)
+        return HeapGoal(size, path, GOAL if path == self.paths.get("metrics") else "NextGC")
 
     @cached_property
     def limited_goal(self) -> LimitedGoal | None:
@@ -339,6 +339,11 @@ class MomentFacts(Answer):
         elif kind == "smaps" and kind not in self.paths:
             kind = "pmap" if "pmap" in self.paths else kind
         return self.paths.get(kind, kind)
+
+
+def _number(row: pd.Series | None, name: str) -> int | None:
+    value = None if row is None else row.get(name)
+    return None if value is None or pd.isna(value) else int(value)
 
 
 def with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:

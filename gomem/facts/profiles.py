@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.collector.steps import pieces_of
 from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.growth import (
@@ -20,6 +21,7 @@ from gomem.analysis.profiles.growth import (
     horizon_seconds_of,
     series_of,
 )
+from gomem.analysis.profiles.lifetimes import Lifetimes, lifetimes
 from gomem.analysis.profiles.own_code import holders
 from gomem.analysis.profiles.published import (
     InUseTotals,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gomem.capture.capture import Capture
+    from gomem.facts.capture import CaptureFacts
     from gomem.inputs.pprof.table import Profile
 
 TOP_SITES = 20
@@ -120,6 +123,10 @@ class ProfileFacts:
         return {
             name: profile for name, profile in self.by_moment.items() if profile.printed is None
         }
+
+    @property
+    def _in_use_in_order(self) -> list[Profile]:
+        return [*that_count(IN_USE, self.in_order).values()]
 
     @cached_property
     def printed_difference(self) -> Profile | None:
@@ -241,7 +248,7 @@ class ProfileFacts:
 
         See `profiles.own_code.HOLDERS`; None for fewer than two profiles.
         """
-        usable = [*that_count(IN_USE, self.in_order).values()]
+        usable = self._in_use_in_order
         if self.grown_moment is None or len(usable) < 2:
             return None
         late = self.in_order[self.grown_moment]
@@ -250,7 +257,7 @@ class ProfileFacts:
     @cached_property
     def change_holders(self) -> pd.DataFrame | None:
         """What the program's functions gained from first to last profile, bursts included."""
-        usable = [*that_count(IN_USE, self.in_order).values()]
+        usable = self._in_use_in_order
         return holders(usable[-1], usable[0]) if len(usable) > 1 else None
 
     @cached_property
@@ -259,7 +266,7 @@ class ProfileFacts:
 
         See `profiles.own_code.HOLDERS`.
         """
-        usable = [*that_count(IN_USE, self.in_order).values()]
+        usable = self._in_use_in_order
         return holders(usable[-1]) if usable else None
 
     @cached_property
@@ -324,3 +331,22 @@ def _counts(profile: Profile, word: str) -> bool:
 def has_samples(profile: Profile, sample_type: str) -> bool:
     """Return whether a profile has non-zero values of a sample type."""
     return sample_type in profile.sample_type_names and profile.total(sample_type) != 0
+
+
+def lifetimes_of(facts: CaptureFacts, granularity: str) -> Lifetimes | None:
+    """Return mean lifetimes by site over the last process's profiles; None for fewer than two."""
+    profiles, log = facts.profiles.of_last_process, facts.collector
+    if len(profiles) < 2:
+        return None
+    if log is None:
+        counters = facts.counters
+        between = None if counters is None else counters.interval_seconds
+        return lifetimes(profiles, granularity, collection_seconds=between)
+    pieces = pieces_of(log.cycles, ["mark_seconds"])
+    marking = [float(piece["mark_seconds"].max()) for piece in pieces if len(piece)]
+    return lifetimes(
+        profiles,
+        granularity,
+        collection_seconds=log.cost.interval.max,
+        marking_seconds=max(marking, default=None),
+    )

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.memory.account import account_of
-from gomem.analysis.memory.division import REST, divided
+from gomem.analysis.memory.account import Snapshot, account_of
+from gomem.analysis.memory.division import REST, Share, divided
 from gomem.analysis.memory.groups import GARBAGE, LIVE, OBJECTS, STACKS
 from gomem.analysis.memory.mapped import OUTSIDE_GO, mapped_parts
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
@@ -23,7 +23,7 @@ from gomem.errors import CaptureError, did_you_mean
 from gomem.facts.account import reading_of
 from gomem.inputs.pprof.calls.merge import merged
 from gomem.inputs.pprof.calls.rooted import Frame, named, rooted, with_program, without_unused
-from gomem.inputs.pprof.columns import ValueType
+from gomem.inputs.pprof.columns import IntArray, PprofColumns, ValueType
 from gomem.inputs.pprof.table import Profile
 from gomem.inputs.schema import rows_of
 from gomem.statistics.apportion import apportion
@@ -33,11 +33,8 @@ from gomem.units import KIB
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gomem.analysis.memory.account import Snapshot
-    from gomem.analysis.memory.division import Share
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
-    from gomem.inputs.pprof.columns import IntArray, PprofColumns
 
 RSS, RESERVED = ValueType("rss", "bytes"), ValueType("reserved", "bytes")
 TYPES = (RSS, RESERVED)

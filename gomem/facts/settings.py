@@ -19,14 +19,14 @@ from gomem.analysis.collector.gogc import goals_allow
 from gomem.analysis.collector.gogc_bounds import GogcBounds, gogc_bounds
 from gomem.analysis.collector.steps import pieces_of
 from gomem.analysis.collector.triggers import STATED
-from gomem.analysis.memory.live_heap import DEFAULT_GOGC, of_last_process
+from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.capture.manifest import MANIFEST
-from gomem.facts.container import texts_beside
 from gomem.facts.live_heap import stats_of
 from gomem.facts.moment import GOGC as GOGC_METRIC
 from gomem.facts.moment import GOMAXPROCS as GOMAXPROCS_METRIC
 from gomem.facts.moment import GOMEMLIMIT as LIMIT_METRIC
 from gomem.facts.moment import NO_GOMEMLIMIT
+from gomem.facts.told_beside import texts_beside
 from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import (
     GODEBUG,
@@ -247,7 +247,7 @@ def _gogc(facts: CaptureFacts) -> Setting:
         return _beside(off, stated.environment)
     limit = stated.memory_limit
     bounds = gogc_bounds(
-        of_last_process(stats_of(facts.moments, facts.profiles.of_last_process)),
+        stats_of(facts.of_last_process, facts.profiles.of_last_process),
         stacks_count=facts.go_version.possibly(Fact.STACKS_COUNT),
         is_limited=limit is not None and math.isfinite(float(limit.value)),
     )

@@ -21,7 +21,7 @@ from gomem.analysis.memory.skew import (
 )
 from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.scavenger.scavenger import heap_return
-from gomem.facts.known_process import known_process
+from gomem.facts.known_process import KnownProcess, known_process
 from gomem.facts.moment import (
     ON_PAGE,
     OPEN_FILES,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from gomem.capture.capture import Capture
     from gomem.capture.moment import Moment
-    from gomem.facts.known_process import KnownProcess
     from gomem.releases import GoVersion
 
 GOARCH_WITH_ONE_PAGE_SIZE = frozenset({"386", "amd64"})

@@ -13,12 +13,11 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from gomem.fleets.work import Chunk, chunks_of, given_up, work
+from gomem.fleets.work import Chunk, Done, chunks_of, given_up, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gomem.fleets.work import Done
 
 AHEAD = 2  # chunks per worker that are submitted: one in work, one waiting
 KILLED = "its worker was killed, as by a lack of memory; try it alone: gomem report {}"

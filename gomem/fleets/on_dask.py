@@ -11,14 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError
-from gomem.fleets.work import given_up, work
+from gomem.fleets.work import Chunk, Done, given_up, work
 from gomem.numbered import Address
 from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gomem.fleets.work import Chunk, Done
 
 RETRIES = 2  # of a task that raises an error
 WINDOW = 4  # chunks submitted per worker thread; the scheduler holds their results

@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError
-from gomem.fleets.labels import Labelled
+from gomem.fleets.labels import Labelled, Labels
 from gomem.fleets.local import here, in_processes
-from gomem.fleets.work import chunks_of
+from gomem.fleets.work import Chunk, Done, chunks_of
 from gomem.sources.captures import ONLY_HERE, captures_below, digest_of, named_apart
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import TypeAlias
 
-    from gomem.fleets.labels import Labels
-    from gomem.fleets.work import Chunk, Done
     from gomem.sources.dataset import Dataset
 
     Progress: TypeAlias = Callable[[int, int], None]

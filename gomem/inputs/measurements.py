@@ -45,7 +45,7 @@ def has_series(head: bytes, name: str) -> bool:
     """Whether lines of one shape have sizes that change, and the text or its name says memory."""
     lines = [line.strip() for line in head[:HEAD_BYTES].split(b"\n")]
     rows = [line for line in lines if len(line) <= MAX_LINE and _SIZED.search(line)]
-    shapes = Counter(_DIGITS.sub(b"0", b" ".join(line.split())) for line in set(rows))
+    shapes = Counter(_DIGITS.sub(b"0", b" ".join(line.split())) for line in dict.fromkeys(rows))
     if not shapes:
         return False
     shape, count = shapes.most_common(1)[0]

@@ -9,14 +9,13 @@ from google.protobuf.message import DecodeError
 
 from gomem.errors import CaptureError
 from gomem.inputs.looks_like import looks_like
-from gomem.live.endpoints import NoAnswer
+from gomem.live.endpoints import Asked, Endpoints, NoAnswer
 from gomem.numbered import Address
 from gomem.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gomem.live.endpoints import Asked, Endpoints
 
 _Found = TypeVar("_Found")
 _OTHER_ANSWERS = (

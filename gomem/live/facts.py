@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gomem.capture.manifest import MANIFEST_SCHEMA
-from gomem.inputs.buildinfo.parse import build_info_of_elf
+from gomem.inputs.buildinfo.parse import BuildInfo, build_info_of_elf
 from gomem.live.folder import BUILD_INFO, stamp
 from gomem.views.share import without_home
 
 if TYPE_CHECKING:
-    from gomem.inputs.buildinfo.parse import BuildInfo
     from gomem.live.process import Process
     from gomem.live.targets import Target
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA
 from gomem.errors import CaptureError
-from gomem.live.reading import PACKED
+from gomem.live.reading import PACKED, Moment
 from gomem.numbered import Address
 from gomem.sources.names import readable_name
 from gomem.sources.times import parse_time
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from gomem.live.reading import Moment
 
 # the start time is computed from the boot time, which changes when the clock is set
 SAME_START = timedelta(seconds=2)

@@ -15,7 +15,7 @@ from gomem.errors import CaptureError
 from gomem.inputs.heapdump.parse import HEADER
 from gomem.inputs.pprof.read import read_pprof
 from gomem.live.doors import GZIP, seen_as
-from gomem.live.endpoints import NoAnswer, open_endpoints
+from gomem.live.endpoints import Access, NoAnswer, open_endpoints
 from gomem.live.reading import Reading
 from gomem.releases import Fact, known_version
 from gomem.text import text
@@ -23,7 +23,6 @@ from gomem.text import text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gomem.live.endpoints import Access
     from gomem.live.targets import Target
 
 KIND = "heapdump"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.message_classes import message_classes
 from gomem.live.api import NothingThere, answered
-from gomem.live.endpoints import Asked
+from gomem.live.endpoints import Asked, Endpoints
 from gomem.live.grpc_web import CONTENT_TYPE, framed, unframed
 from gomem.live.stored_profiles import IN_USE, TYPES, columns_of, type_of
 from gomem.sources.times import known_time
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.inputs.pprof.columns import PprofColumns
-    from gomem.live.endpoints import Endpoints
     from gomem.live.instances import Instance, Labels
     from gomem.live.span import Span
 

@@ -24,7 +24,7 @@ from urllib.parse import urlencode
 
 from gomem.errors import CaptureError
 from gomem.live.api import answered_json
-from gomem.live.instances import instances_of
+from gomem.live.instances import Instance, instances_of
 from gomem.numbered import Address
 from gomem.text import text
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gomem.live.endpoints import Endpoints
-    from gomem.live.instances import Instance
     from gomem.live.span import Span
 
 LABELS = "{service}/{pod}/{time}.tar.gz"  # naming scheme of the archives

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.message_classes import message_classes
 from gomem.live.api import answered, answered_json
-from gomem.live.endpoints import Asked
+from gomem.live.endpoints import Asked, Endpoints
 from gomem.live.stored_profiles import IN_USE, columns_of, type_of
 from gomem.sources.times import time_of_seconds
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from gomem.inputs.pprof.columns import PprofColumns
-    from gomem.live.endpoints import Endpoints
     from gomem.live.instances import Instance, Labels
     from gomem.live.span import Span
 

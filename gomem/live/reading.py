@@ -21,18 +21,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.live.cgroup_files import cgroup_files, read_file
-from gomem.live.doors import is_silent
-from gomem.live.endpoints import NoAnswer
-from gomem.live.process import Ended, NotRead
+from gomem.live.doors import Doors, RuntimeReading, is_silent
+from gomem.live.endpoints import Answer, Endpoints, NoAnswer
+from gomem.live.process import Ended, NotRead, Process
 from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from gomem.live.doors import Doors, RuntimeReading
-    from gomem.live.endpoints import Answer, Endpoints
-    from gomem.live.process import Process
 
 ATTEMPTS = 3
 _RSS = re.compile(rb"(?m)^VmRSS:\s+(\d+) kB")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError
 from gomem.live.endpoints import NoAnswer
-from gomem.live.heap_dump import KIND
+from gomem.live.heap_dump import KIND, HeapDumpDoor
 from gomem.live.process import Ended
 from gomem.live.reading import PROFILES, Moment, fill
 from gomem.text import text
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gomem.live.folder import CaptureFolder
-    from gomem.live.heap_dump import HeapDumpDoor
     from gomem.live.targets import Target
     from gomem.live.trigger import Trigger
 

@@ -27,7 +27,7 @@ from gomem.inputs.pprof.protobuf.write import write_pprof
 from gomem.live.api import Silent
 from gomem.live.endpoints import MAX_ANSWER_BYTES
 from gomem.live.folder import stamp
-from gomem.live.instances import instances_of
+from gomem.live.instances import Instance, Labels, instances_of
 from gomem.numbered import Address
 from gomem.numbered import Instance as Named
 from gomem.sources.artefact import open_source
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from gomem.live.instances import Instance, Labels
     from gomem.live.span import Span
 
 LABELS = "{service}/{pod}/{time}"  # naming scheme of the folders

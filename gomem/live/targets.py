@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from gomem.errors import CaptureError
 from gomem.live.doors import Doors, find_doors
-from gomem.live.endpoints import open_endpoints
+from gomem.live.endpoints import Access, Endpoints, open_endpoints
 from gomem.live.process import PROC, Process, listeners, own_addresses, shown_address
 from gomem.numbered import Address
 from gomem.text import Command, Program, joined, text
@@ -19,7 +19,6 @@ from gomem.units import is_digits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gomem.live.endpoints import Access, Endpoints
 
 MAX_PID = 1 << 22  # the kernel's PID_MAX_LIMIT
 

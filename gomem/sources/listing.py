@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError, Damage, did_you_mean
-from gomem.sources.artefact import chunks_of, source_of
+from gomem.sources.artefact import Source, chunks_of, source_of
 from gomem.sources.bounds import Bounds
 from gomem.sources.names import natural_key, readable_name
 from gomem.sources.paths import (
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
     from os import PathLike
-
-    from gomem.sources.artefact import Source
 
 
 @dataclass(frozen=True)

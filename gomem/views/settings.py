@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from gomem.facts.settings import ASSUMED, GOALS, LOG, METRICS, text_of
+from gomem.facts.settings import ASSUMED, GOALS, LOG, METRICS, Setting, Settings, text_of
 from gomem.inputs.environ.parse import GODEBUG, GOGC
 from gomem.text import File, Quoted, Text, joined, text
-
-if TYPE_CHECKING:
-    from gomem.facts.settings import Setting, Settings
 
 BY = {LOG: "inferred from heap goals in the GC log", GOALS: "inferred from heap goals"}
 SAID_BY = {METRICS: "runtime/metrics", LOG: "GC log"}

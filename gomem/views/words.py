@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.text import Text, Words, joined
+from gomem.text import Part, Text, Words, joined
 from gomem.units import minus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.text import Part
 
 PARTS = {
     "heap_objects": "live objects, and dead objects not yet swept",

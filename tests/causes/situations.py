@@ -9,7 +9,7 @@ from gomem.analysis.mappings.kinds import classify_mappings
 from gomem.analysis.memory.ledger import Ledger, reconcile_rss
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.scavenger.scavenger import heap_return
-from gomem.causes.case import Case
+from gomem.causes.cause import Case
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.limits import growth_to_limit
 from gomem.facts.moment import MomentFacts

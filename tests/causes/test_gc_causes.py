@@ -15,7 +15,7 @@ from gomem.causes import (
     long_pauses,
     memory_limit_thrash,
 )
-from gomem.causes.case import Case
+from gomem.causes.cause import Case
 from gomem.causes.collecting import collector_is_busy
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds

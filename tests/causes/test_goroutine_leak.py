@@ -18,7 +18,7 @@ from gomem.analysis.series.goroutine_growth import (
 from gomem.analysis.series.level import Level
 from gomem.capture.capture import levels_of
 from gomem.causes import goroutine_leak
-from gomem.causes.case import Case
+from gomem.causes.cause import Case
 from gomem.causes.finding import Severity
 from gomem.causes.goroutines import where_words
 from gomem.causes.thresholds import Thresholds

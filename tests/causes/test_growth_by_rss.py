@@ -6,7 +6,7 @@ import pytest
 
 import gomem
 from gomem.causes.finding import Severity
-from gomem.facts.ended import ended_well
+from gomem.facts.told_beside import ended_well
 from tools.laboratory.captures import path_of
 
 BEGIN = datetime(2026, 11, 23, 8, 37, 38)  # of the first profile

@@ -12,7 +12,7 @@ from gomem.analysis.profiles.own_code import HOLDERS
 from gomem.analysis.retention.growth import grown
 from gomem.analysis.series.level import Level
 from gomem.causes import heap_growth
-from gomem.causes.case import Case
+from gomem.causes.cause import Case
 from gomem.causes.finding import Severity
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.facts.keepers import Kept

@@ -12,7 +12,7 @@ from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.scavenger.scavenger import heap_return
 from gomem.causes import heap_headroom
-from gomem.causes.case import Case
+from gomem.causes.cause import Case
 from gomem.causes.finding import Severity
 from gomem.causes.idle_heap_kept import find
 from gomem.causes.thresholds import Thresholds

@@ -9,27 +9,21 @@ from gomem.causes import CAUSES
 from gomem.causes.thresholds import Thresholds
 
 PACKAGE = Path(gomem.causes.__file__).parent
-ABOUT_CAUSES = {"__init__", "case", "cause", "collecting", "evidence", "finding", "thresholds"}
+ABOUT_CAUSES = {"__init__", "cause", "collecting", "evidence", "finding", "thresholds"}
 ABOUT_CAUSES |= {"commands"}
 ABOUT_CAUSES |= {"signatures"}  # whose rows stand in signatures.toml
 ABOUT_CAUSES |= {"scores"}  # whose numbers are fitted, and stand in weights.toml
 SHARED = {
-    "beyond_log",
-    "beyond_working_set",
+    "beyond_go",
+    "checks",
     "goroutines",
     "grown_in_one_file",
     "sites",
-    "live_growth",
     "lock_holder",
-    "idle_heap",
     "killed",
-    "killed_container",
-    "memory_limit",
     "missing_call",
-    "no_go",
     "outside_go",
     "one_dump",
-    "piling_up",
 }  # judgements of several causes
 JUDGES = sorted(path for path in PACKAGE.glob("*.py") if path.stem not in ABOUT_CAUSES)
 VERDICT = sorted((PACKAGE.parent / "diagnosis").glob("*.py"))

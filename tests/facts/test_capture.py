@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from gomem.causes.checks import limit_decides, limit_may_decide
 from gomem.causes.limit_risk import may_grow_on
-from gomem.causes.memory_limit import limit_decides, limit_may_decide
 from gomem.causes.thresholds import Thresholds
 from gomem.facts.excursions import sightings
 from gomem.facts.moment import (

@@ -43,6 +43,17 @@ def test_counters_that_fall_are_of_another_process(changed, first, tmp_path):
     assert first == facts.of_last_process[0].name
 
 
+def test_the_live_heap_is_that_of_the_last_process(tmp_path):
+    for place, (number, goal) in enumerate([(50, 600), (1, 10), (2, 12)]):
+        changed = {"NumGC": number, "NextGC": goal << 20, "LastGC": STATS["LastGC"] + place * 10**9}
+        written(tmp_path, f"{place}/memstats.json", **changed, HeapAlloc=4 << 20)
+
+    live = diagnose(tmp_path).facts.live_heap
+
+    assert 2 == len(live.level)
+    assert live.level.values.max() < 12 << 20
+
+
 @pytest.mark.parametrize(
     ("folders", "changed", "baseline"),
     [

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 import gomem
-from gomem.causes import allocation_spike, goroutines, live_growth, outside_go
+from gomem.causes import allocation_spike, checks, goroutines, outside_go
 from gomem.causes.scores import Feature, Score, scores
 from gomem.errors import CaptureError
 from tools.laboratory.captures import half_of, names_of, path_of, truth
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gomem.causes import case as causes
+    from gomem.causes import cause as causes
 
 WEIGHTS = Path(gomem.__file__).parent / "causes" / "weights.toml"
 PENALTY = 0.5  # on squared weights, against overfitting to few captures
@@ -59,7 +59,7 @@ class Scored:
 SCORED = (
     Scored(
         "heap-growth",
-        live_growth.features,
+        checks.growth_features,
         {
             "linear_share": "The share of the rise that is a line, not a fill that saturates.",
             "beyond_ceiling": "By how much the rise, if it went on, would pass HeapAlloc.",

@@ -50,13 +50,12 @@ from gomem.analysis.memory.readings import (
     nearest_that_divide,
     with_objects,
 )  # fmt: skip
-from gomem.analysis.series.level import Level
+from gomem.analysis.series.level import Level, Rise
 from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gomem.analysis.series.level import Rise
 
 # Divisions by which a change can be reported, from the finest to the coarsest.
 DIVISIONS = (

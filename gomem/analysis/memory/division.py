@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.account import drawn_doubt
+from gomem.analysis.memory.account import Snapshot, drawn_doubt
 from gomem.analysis.memory.bounds import Bounds, Interval
 from gomem.analysis.memory.groups import (
     FILES,
@@ -30,14 +30,12 @@ from gomem.analysis.memory.groups import (
     UNDIVIDED,
 )
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, NOT_GO
-from gomem.inputs.pprof.calls.rooted import Frame
+from gomem.inputs.pprof.calls.rooted import Frame, Path
 from gomem.statistics.apportion import apportion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from gomem.analysis.memory.account import Snapshot
-    from gomem.inputs.pprof.calls.rooted import Path
 
 OBJECT_GROUPS = frozenset({LIVE, GARBAGE})
 SLOTS, IDLE, RELEASED, UNCOUNTED = "free slots", "idle heap", "released, still in RSS", "uncounted"

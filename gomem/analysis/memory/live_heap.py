@@ -123,25 +123,18 @@ def live_heap(
 ) -> LiveHeap | None:
     """Combine all evidence of the live heap; None for fewer than two readings.
 
-    `stats` has a row per snapshot with MemStats, in order: `seconds` (time of reading), `LastGC`
-    (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc`, `live_bytes`
+    `stats` has a row per snapshot of one process with MemStats, in order: `seconds` (time of
+    reading), `LastGC` (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc`, `live_bytes`
     (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, if stacks count for the goal); missing
     where unknown. `marks` are from the log. `profiles` are of one process, without profiles that
     repeat the previous one. `gogc` is a fraction (1.0 for 100), infinite if goals do not depend on
     marks; `gogc_bounds` are used if only bounds are known.
     """
-    stats = of_last_process(stats)
     evidence = _Evidence(stats, marks, tuple(profiles), gogc, gogc_bounds or (gogc, gogc))
     level = evidence.level
     if level is None or level.rise is None:
         return None
     return LiveHeap(level, evidence.agreeing(level), gogc, evidence.marked)
-
-
-def of_last_process(stats: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows since NumGC last fell: a fall means a new process."""
-    began = np.flatnonzero(stats["NumGC"].diff().to_numpy(np.float64) < 0)
-    return stats.iloc[int(began[-1]) :] if len(began) else stats
 
 
 @dataclass(frozen=True)

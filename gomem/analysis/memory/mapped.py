@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES, GROUP_OF_PART, NATIVE, PROGRAM
 from gomem.analysis.memory.ledger import PART_OF_KIND
-from gomem.inputs.pprof.calls.rooted import Frame
+from gomem.inputs.pprof.calls.rooted import Frame, Path
 from gomem.inputs.schema import rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.inputs.pprof.calls.rooted import Path
 
 C_HEAP, BLOCKS = "malloc", "malloc, large blocks"
 THREADS, MAPPED = "thread stacks", "anonymous memory outside Go"

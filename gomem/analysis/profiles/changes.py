@@ -19,7 +19,7 @@ import pandas as pd
 from gomem.errors import CaptureError
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval
+from gomem.statistics.sampling import UNSEEN_SIGHTINGS, FloatArray, Sampling, interval
 from gomem.text import Function, Quoted, Words, text
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from gomem.inputs.pprof.columns import PprofColumns, RowArray
     from gomem.inputs.pprof.table import Profile
-    from gomem.statistics.sampling import FloatArray
 
 STATES = ("new", "gone", "grew", "shrank", "~")
 SITES = (

@@ -30,7 +30,7 @@ from gomem.inputs.answer import Answer
 from gomem.inputs.pprof.calls.stacks import Stacks
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import limit_ratios
+from gomem.statistics.sampling import FloatArray, limit_ratios
 from gomem.statistics.slopes import theil_sen
 from gomem.text import Function, Words
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gomem.inputs.pprof.table import Profile
-    from gomem.statistics.sampling import FloatArray
 
 GROWTH = (
     Column("stack", "str", "", "Function names, outermost first, joined by `;`.", Function),

@@ -31,7 +31,7 @@ import pandas as pd
 
 from gomem.analysis.profiles.changes import is_exact, unseen_high
 from gomem.analysis.profiles.own_code import own_names
-from gomem.analysis.profiles.published import MIN_HEAP, counting
+from gomem.analysis.profiles.published import MIN_HEAP, Published, counting
 from gomem.analysis.profiles.thresholds import (
     MAX_FREED_BY_KEEPERS,
     MIN_POOLED_SHARE,
@@ -41,7 +41,7 @@ from gomem.analysis.profiles.thresholds import (
 from gomem.inputs.answer import Answer
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import Sampling, interval, limit_ratios
+from gomem.statistics.sampling import FloatArray, Sampling, interval, limit_ratios
 from gomem.text import Function, Words
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gomem.analysis.profiles.published import Published
     from gomem.inputs.pprof.table import Profile
-    from gomem.statistics.sampling import FloatArray
 
 SHORT, REQUEST, LONG, EVER, UNCLEAR = LIVES = (
     "short-lived",

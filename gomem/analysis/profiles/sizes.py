@@ -22,7 +22,7 @@ import pandas as pd
 from gomem.analysis.profiles.changes import sampled_interval
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import Z95, Sampling
+from gomem.statistics.sampling import Z95, FloatArray, Sampling
 from gomem.text import Function
 from gomem.units import KIB
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gomem.inputs.pprof.table import Profile
-    from gomem.statistics.sampling import FloatArray
 
 OBJECTS = (
     Column(

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.inputs.heapdump.table import BEGIN
+from gomem.inputs.heapdump.table import BEGIN, HeapDump
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.inputs.heapdump.table import HeapDump
 
 MAX_STARTERS = 2  # functions named as starters of a function's goroutines
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.retention.graph import reachable
+from gomem.analysis.retention.graph import Graph, reachable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from gomem.analysis.retention.graph import Graph
 
     IntArray = NDArray[np.int64]
 

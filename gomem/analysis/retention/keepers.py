@@ -13,7 +13,7 @@ import numpy as np
 
 from gomem.analysis.retention.allocated import allocated_by
 from gomem.analysis.retention.cleanups import cleanup_closures
-from gomem.analysis.retention.dominators import dominated
+from gomem.analysis.retention.dominators import Dominated, dominated
 from gomem.analysis.retention.graph import (
     CLEANUP,
     FINALIZER,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from gomem.analysis.retention.dominators import Dominated
     from gomem.analysis.retention.graph import Node
     from gomem.inputs.heapdump.table import HeapDump
 

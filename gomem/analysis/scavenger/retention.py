@@ -19,14 +19,13 @@ import pandas as pd
 
 from gomem.analysis.scavenger.goals import limit_goal_bytes, paced_goal_bytes, steady_goal_bytes
 from gomem.inputs.schema import Column, build
-from gomem.releases import Fact
+from gomem.releases import Fact, GoVersion
 from gomem.text import MomentName, Words
 from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gomem.releases import GoVersion
 
 NO_GOAL = 1 << 60  # NextGC with GOGC=off is about 2^63
 FIRST_PACED = 2  # collections before which the scavenger has no goal

@@ -34,7 +34,7 @@ from gomem.analysis.scavenger.sentences import (
     sentence_of,
 )
 from gomem.inputs.schema import Column, build_rows, rows_of
-from gomem.releases import Fact
+from gomem.releases import Fact, GoVersion
 from gomem.text import MomentName, Words
 from gomem.units import KIB, is_unknown
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.scavenger.sentences import Row
-    from gomem.releases import GoVersion
 
 MIN_FRACTION = 0.1  # of the goal or RSS: the runtime itself keeps a tenth more than it needs
 STEP_BYTES = 64 * KIB  # its quantum: smaller releases are not visible

@@ -17,8 +17,8 @@ import pandas as pd
 from gomem.analysis.collector.steps import ROUNDING_BYTES
 from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
 from gomem.analysis.what_if.pacer import Era
-from gomem.analysis.what_if.replay import Setting, replay
-from gomem.analysis.what_if.watched import OFF
+from gomem.analysis.what_if.replay import Load, Setting, replay
+from gomem.analysis.what_if.watched import OFF, Present
 from gomem.inputs.schema import Column, build
 from gomem.text import Bytes, Share, Words
 from gomem.units import MIB
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.what_if.backtest import Backtest
-    from gomem.analysis.what_if.replay import Load
-    from gomem.analysis.what_if.watched import Present
 
 MAX_BYTES = float(1 << 62)
 CYCLES_REPEAT = 0.08  # difference between two runs of one program, back to back

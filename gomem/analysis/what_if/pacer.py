@@ -27,13 +27,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.releases import Fact
+from gomem.releases import Fact, GoVersion
 from gomem.units import MIB
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.releases import GoVersion
 
 MIN_HEAP_BYTES = 4 * MIB  # at GOGC=100
 SWEEP_DISTANCE_BYTES = MIB  # minimum room above the live heap during sweeping

@@ -37,10 +37,10 @@ import numpy as np
 from gomem.analysis.memory.limits import LIMIT_STEPS
 from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
 from gomem.analysis.what_if.backtest import Backtest, Made, backtest
-from gomem.analysis.what_if.grid import GRID, Beside, Grid, Known, Spread
+from gomem.analysis.what_if.grid import GRID, Beside, Grid, Known, MemoryNow, Spread
 from gomem.analysis.what_if.pacer import Era, era_of, limit_goal
 from gomem.analysis.what_if.replay import Load
-from gomem.analysis.what_if.watched import OFF, present_of, watched
+from gomem.analysis.what_if.watched import OFF, Present, present_of, watched
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import build_rows, empty
 from gomem.units import MIB
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.collector.steps import Cycles
-    from gomem.analysis.what_if.grid import MemoryNow
-    from gomem.analysis.what_if.watched import Present
     from gomem.releases import GoVersion
 
 GOGC_GRID = (50, 100, 200, 400, OFF)

@@ -24,8 +24,8 @@ from gomem.views.comparison.document import (
 from gomem.views.comparison.opening import changed_table
 from gomem.views.comparison.sites import sites_table
 from gomem.views.comparison.words import changed_metrics, changed_sites, groups_of, of_all, pair_of
-from gomem.views.document import Folded
-from gomem.views.share import share
+from gomem.views.document import Block, Folded, Table, Verdict
+from gomem.views.share import Hidden, share
 from gomem.views.tables import table
 from gomem.views.writers.markdown import block_lines, escaped, verdict_lines
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison
-    from gomem.views.document import Block, Table, Verdict
-    from gomem.views.share import Hidden
 
 MARK = "<!-- gomem compare -->"
 MAX_LINES, MAX_FOLDED = 40, 15  # of the comment, and of the fold with its blank lines

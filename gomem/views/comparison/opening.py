@@ -11,7 +11,7 @@ from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, BytesChange, Count, Text, Words, text
 from gomem.units import format_relative, is_unknown
 from gomem.views.comparison import tables, words
-from gomem.views.document import Tile
+from gomem.views.document import Bars, Block, Table, Tile
 from gomem.views.report.opening import CAPTIONS, bars_of
 from gomem.views.report.verdict import together
 from gomem.views.tables import table
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from gomem.comparison.samples import Comparison
     from gomem.diagnosis.changes import Change
-    from gomem.views.document import Bars, Block, Table
 
 MAX_CHANGED = 10  # rows of the table of changes
 # candidates for the headline number, in order of preference

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gomem.comparison.samples import INTERVAL_NOTE, ONE_VALUE_NOTE
+from gomem.comparison.samples import INTERVAL_NOTE, ONE_VALUE_NOTE, Comparison
 from gomem.comparison.single_values import CUMULATIVE
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
@@ -21,7 +21,7 @@ from gomem.views.comparison.words import (
     are_single,
     metrics_of,
 )
-from gomem.views.document import Cell, Notes, Table
+from gomem.views.document import Block, Cell, Notes, Table
 from gomem.views.measurements import (
     format_difference,
     format_level,
@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.comparison.samples import Comparison
-    from gomem.views.document import Block
 
 SIDES = ("before", "after")
 P_LEGEND = "p is from a Mann-Whitney test, not corrected for multiple comparisons"

@@ -26,14 +26,13 @@ from gomem.inputs.metrics.names import meaning_of
 from gomem.inputs.schema import Column
 from gomem.releases import Fact
 from gomem.sources.packaged import text_beside
-from gomem.views.document import Codes, Document, Paragraph, Section
+from gomem.views.document import Block, Codes, Document, Paragraph, Section
 from gomem.views.json.schemas import SCHEMAS, schema_of
 from gomem.views.words import GROUPS, PARTS, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gomem.views.document import Block
 
 UNIT_NAMES = {"B": "bytes", "s": "seconds", "ns": "nanoseconds", "B/s": "bytes a second"}
 # packages whose modules define frames

@@ -6,7 +6,7 @@ import math
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from gomem.analysis.memory.account import QUANTITIES, Part
+from gomem.analysis.memory.account import QUANTITIES, Account, Part
 from gomem.analysis.memory.mapped import MAPPED, THREADS
 from gomem.analysis.series.shapes import SHAPES
 from gomem.diagnosis.holders import Holder, holders_of
@@ -24,7 +24,6 @@ from gomem.views.json.table import (
 )
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.account import Account
     from gomem.diagnosis.diagnosis import Diagnosis
 
 

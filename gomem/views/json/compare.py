@@ -10,13 +10,13 @@ from gomem.analysis.profiles.changes import STATES
 from gomem.causes.finding import Severity
 from gomem.comparison.budgets import BUDGETS
 from gomem.comparison.budgets import STATES as BUDGET_STATES
-from gomem.comparison.builds import BUILD_METRICS
+from gomem.comparison.builds import BUILD_METRICS, BuildComparison
 from gomem.comparison.causes import COMPARED_CAUSES
 from gomem.comparison.causes import STATES as FINDING_STATES
 from gomem.comparison.direction import JUDGEMENTS
 from gomem.comparison.moments import GROUPS, LEDGER, MOMENTS
 from gomem.comparison.outliers import OUTLIERS
-from gomem.comparison.samples import GEOMEANS, LAYERS, METRICS, VERDICTS
+from gomem.comparison.samples import GEOMEANS, LAYERS, METRICS, VERDICTS, Comparison
 from gomem.comparison.settings import DIFFERING
 from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
 from gomem.comparison.steps import STEPS
@@ -48,8 +48,6 @@ from gomem.views.share import Hidden, share
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.comparison.builds import BuildComparison
-    from gomem.comparison.samples import Comparison
 
 SCHEMA = "gomem.compare/1"
 BUILDS_SCHEMA = "gomem.compare-builds/1"

@@ -13,7 +13,7 @@ from gomem.analysis.fleet.limits import NEAR, RSS_QUANTILES
 from gomem.analysis.fleet.outliers import OUTLIERS
 from gomem.analysis.fleet.population import DISTRIBUTIONS
 from gomem.fleets.verdict import Verdict, outlier_sentence
-from gomem.inputs.schema import rows_of
+from gomem.inputs.schema import Column, rows_of
 from gomem.numbered import Build
 from gomem.units import is_unknown
 from gomem.views.json.table import (
@@ -37,7 +37,6 @@ from gomem.views.share import Hidden, share
 if TYPE_CHECKING:
     from gomem.fleets.fleet import Fleet
     from gomem.fleets.matrix import Matrix
-    from gomem.inputs.schema import Column
 
 SCHEMA = "gomem.fleet/1"
 MATRIX_SCHEMA = "gomem.matrix/1"

@@ -16,7 +16,7 @@ from gomem.capture.capture import ARTEFACTS, Capture
 from gomem.causes import CAUSES
 from gomem.causes.finding import CONFIDENCES, Evidence, Finding, MissingCall, Severity, Site
 from gomem.diagnosis.verdict import Verdict
-from gomem.facts.settings import KNOWN_BY
+from gomem.facts.settings import KNOWN_BY, Setting
 from gomem.inputs.environ.parse import GODEBUG, GOGC
 from gomem.inputs.kinds import BY_NAME
 from gomem.inputs.schema import DAMAGE, UNITS, rows_of
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.settings import Setting
     from gomem.releases import GoVersion
 
 SCHEMA = "gomem.report/1"

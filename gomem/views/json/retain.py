@@ -23,12 +23,11 @@ from gomem.views.json.table import (
     written,
     written_as,
 )
-from gomem.views.share import share
+from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.views.share import Hidden
 
 SCHEMA = "gomem.retain/1"
 KINDS = ("global", "goroutine", "finalizer", "cleanup", "other")

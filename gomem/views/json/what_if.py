@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gomem.analysis.memory.limits import LIMIT_STEPS
 from gomem.analysis.what_if.backtest import Backtest
 from gomem.analysis.what_if.grid import BOUND_BY, GRID
 from gomem.analysis.what_if.watched import Present
-from gomem.analysis.what_if.what_if import PodAdvice
+from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
 from gomem.views.json.table import (
     COUNT,
     SIZE,
@@ -30,11 +30,7 @@ from gomem.views.json.table import (
     written,
     written_as,
 )
-from gomem.views.share import share
-
-if TYPE_CHECKING:
-    from gomem.analysis.what_if.what_if import WhatIf
-    from gomem.views.share import Hidden
+from gomem.views.share import Hidden, share
 
 SCHEMA = "gomem.what-if/1"
 SHARE = {UNIT: "fraction"}

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gomem.inputs.pprof.sites import AllocationSites
 from gomem.text import File, Function
-from gomem.views.share import share
+from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.profiles.top_difference import TopDifference
-    from gomem.views.share import Hidden
 
     Sites: TypeAlias = AllocationSites | TopDifference
 

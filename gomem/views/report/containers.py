@@ -9,11 +9,10 @@ from gomem.inputs.processes.parse import OLD_DOCKER
 from gomem.text import Quoted, text
 from gomem.units import format_bytes
 from gomem.views.document import Cell, Section
-from gomem.views.tables import count, shown_by, size, table
+from gomem.views.tables import Column, count, shown_by, size, table
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.views.tables import Column
 
 name = shown_by(lambda shown: Cell(Quoted(shown), code=True), "<")
 NAME = name("container", lambda row: row.name)

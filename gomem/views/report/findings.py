@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
-from gomem.causes.finding import Severity
+from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.text import MomentName, text
 from gomem.units import format_value, minus
 from gomem.views.document import Block, Card, Cell, Codes, Folded, Paragraph, Section, Step, Table
@@ -17,7 +17,6 @@ from gomem.views.values import bytes_cell, seconds_cell
 from gomem.views.words import first_few, how_many
 
 if TYPE_CHECKING:
-    from gomem.causes.finding import Evidence, Finding
     from gomem.diagnosis.diagnosis import Diagnosis
 
 NAMED = 3  # moments besides the one shown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.text import Bytes, Function, Share, joined, text
-from gomem.views.document import Figure, Notes, Section
+from gomem.text import Bytes, Function, Share, Text, joined, text
+from gomem.views.document import Block, Figure, Notes, Section
 from gomem.views.figures.flame_graph import draw_flame, known_name
 from gomem.views.retain.document import kept_blocks
 from gomem.views.retain.words import growth_words, headline
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from gomem.analysis.profiles.references import Root
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.keepers import Held
-    from gomem.text import Text
-    from gomem.views.document import Block
 
 ROOTS = 20  # rows
 EXACT = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.facts.moment import seconds_of
+from gomem.facts.moment import MomentFacts, seconds_of
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, MomentName, text
 from gomem.units import is_unknown
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from gomem.analysis.memory.ledger import Ledger
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.moment import MomentFacts
 
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
 WIDTH = 100  # characters of a terminal for the names of owners and moments

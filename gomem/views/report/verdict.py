@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from gomem.causes.finding import Severity
+from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.diagnosis.healthy import can_be_healthy, shows_no_growth, shows_rss
 from gomem.text import (
     Bytes,
@@ -25,7 +25,7 @@ from gomem.text import (
     number,
     text,
 )
-from gomem.views.document import Step, Tile, Verdict
+from gomem.views.document import Step, Tile, Tone, Verdict
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.names import typed, typed_paths
 from gomem.views.titles import field_title
@@ -33,10 +33,8 @@ from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
-    from gomem.causes.finding import Evidence, Finding
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.text import Part
-    from gomem.views.document import Tone
 
 TONES: dict[Severity, Tone] = {
     Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.INFO: "info",

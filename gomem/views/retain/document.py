@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from gomem.text import Bytes, CaptureName, Function, text
-from gomem.views.document import Document, Figure, Notes, Section, Tile, Verdict
+from gomem.views.document import Block, Document, Figure, Notes, Section, Tile, Verdict
 from gomem.views.figures.flame_graph import draw_flame
 from gomem.views.retain.words import (
     arrays_table,
@@ -19,7 +19,7 @@ from gomem.views.retain.words import (
     sites_table,
     unreachable_words,
 )
-from gomem.views.share import share
+from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from gomem.analysis.retention.described import Keeper
     from gomem.capture.capture import Capture
     from gomem.facts.keepers import Kept
-    from gomem.views.document import Block
-    from gomem.views.share import Hidden
 
 KIND = "Who keeps the heap"
 HOW = (

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.retention.keepers import SEVERAL
 from gomem.text import Bytes, Count, Function, Share, Text, joined, text
-from gomem.views.document import Paragraph
+from gomem.views.document import Paragraph, Table
 from gomem.views.figures.flame_graph import known_name
-from gomem.views.tables import change, code, count, share, size, table, words
+from gomem.views.tables import Row, change, code, count, share, size, table, words
 from gomem.views.words import first_few
 
 if TYPE_CHECKING:
     from gomem.analysis.retention.described import Keeper
     from gomem.facts.keepers import Kept
-    from gomem.views.document import Table
-    from gomem.views.tables import Row
 
 SHOWN, BRIEF, PATHS, ARRAYS, GROWN = 20, 10, 5, 5, 10  # rows of each
 MAX_SITES = 2

@@ -6,8 +6,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from gomem.text import Bytes, CaptureName, Command, Text, joined, text
-from gomem.views.document import Document, Section, Step, Tile, Verdict
-from gomem.views.share import share
+from gomem.views.document import Document, Section, Step, Tile, Tone, Verdict
+from gomem.views.share import Hidden, share
 from gomem.views.what_if.blocks import trade_figure, what_if_blocks
 from gomem.views.what_if.words import (
     advice_reasons,
@@ -20,8 +20,6 @@ from gomem.views.what_if.words import (
 if TYPE_CHECKING:
     from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.views.document import Tone
-    from gomem.views.share import Hidden
 
 KIND = "What other GOGC and GOMEMLIMIT would do"
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.what_if.watched import OFF
+from gomem.analysis.what_if.watched import OFF, Present
 from gomem.text import Bytes, Count, Rate, Seconds, Share, Text, joined, text
 from gomem.units import format_bytes, format_seconds, is_unknown
 
 if TYPE_CHECKING:
-    from gomem.analysis.what_if.watched import Present
     from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
 
 HIGHEST = 400  # a GOGC that people ask about

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import TYPE_CHECKING
 
-from gomem.views.document import Bars
+from gomem.views.document import Bars, Document, Verdict
 from gomem.views.writers.text import readable
-
-if TYPE_CHECKING:
-    from gomem.views.document import Document, Verdict
 
 WIDTH, MAX_LINES = 80, 8
 HEADLINE_LINES = 2

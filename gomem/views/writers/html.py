@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from gomem.errors import printable
-from gomem.views.document import MARKS, Choice, Folded
+from gomem.views.document import MARKS, Cell, Choice, Document, Figure, Folded, Option
 from gomem.views.figures.flame_graph import FlameGraph
 from gomem.views.references import address_of
 from gomem.views.writers.scripts import flame_script, page_script, source_of
@@ -21,7 +21,6 @@ from gomem.views.writers.scripts import flame_script, page_script, source_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from gomem.views.document import Cell, Document, Figure, Option
 
 HATCHES = {"/": "rising", "\\": "falling", "|": "upright", "-": "level", "x": "crossed"}
 

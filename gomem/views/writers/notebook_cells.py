@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
-from gomem.views.document import Paragraph
+from gomem.views.document import Block, Card, Paragraph, Table
 from gomem.views.here import hidden_here
 from gomem.views.share import share
 from gomem.views.writers.html import environment
@@ -20,7 +20,6 @@ from gomem.views.writers.html import environment
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from gomem.views.document import Block, Card, Table
 
 TEMPLATE = "cell.html.jinja"
 LINES = 24  # of a repr: a screen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.views.document import Paragraph, unchosen
+from gomem.views.document import Block, Document, Paragraph, unchosen
 from gomem.views.json.table import written
 from gomem.views.writers.markdown import escaped
 from gomem.views.writers.notebook_cells import Shown
@@ -16,7 +16,6 @@ from gomem.views.writers.notebook_cells import Shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gomem.views.document import Block, Document
 
 IMPORTS = "from gomem.notebook import open_capture, section, verdict"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}

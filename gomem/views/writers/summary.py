@@ -9,14 +9,13 @@ import textwrap
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from gomem.views.document import MARKS, Bars, Lead, Tiles
+from gomem.views.document import MARKS, Bars, Document, Key, Lead, Step, Tiles
 from gomem.views.figures.rows import short_name
 from gomem.views.writers.text import NARROWEST, STYLES, console_of, readable, written_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from gomem.views.document import Document, Key, Step
 
 LINES = 38  # a screen has 40; the page's path and a prompt follow
 WIDEST = 110  # longer lines are hard to read

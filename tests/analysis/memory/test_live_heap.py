@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.live_heap import InUse, LiveHeap, Marks, live_heap, of_last_process
+from gomem.analysis.memory.live_heap import InUse, LiveHeap, Marks, live_heap
 from gomem.analysis.series.level import Level
 from gomem.units import MIB
 
@@ -96,18 +96,6 @@ def test_where_marks_are_few_profiles_tell_more():
     assert 5 == found.rise.readings
 
 
-def test_a_restart_begins_anew():
-    found = live_heap(
-        stats(
-            (1, 1, 50, 600 * MIB, 310 * MIB, np.nan),
-            (2, 2, 1, 10 * MIB, 9 * MIB, np.nan),
-            (3, 3, 2, 12 * MIB, 9 * MIB, np.nan),
-        )
-    )
-
-    assert [5 * MIB, 6 * MIB] == found.level.values.tolist()
-
-
 def test_goals_are_marks_by_the_gogc_that_is_known_and_off_by_its_bounds():
     readings = stats((1, 1, 1, 14 * MIB, 12 * MIB, np.nan), (2, 2, 2, 28 * MIB, 24 * MIB, np.nan))
 
@@ -132,22 +120,6 @@ def test_heap_alloc_alone_says_nothing_of_the_live_heap():
 def series(seconds, values, source="marks", **more) -> LiveHeap:
     level = Level(source, np.array(seconds, float), np.array(values, float), **more)
     return LiveHeap(level, frozenset({source}), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "first"),
-    [
-        pytest.param([3, 4, 5], 0, id="one process"),
-        pytest.param([3, 3, 4], 0, id="no collection in between"),
-        pytest.param([3, 2, 4], 1, id="a fall of one"),
-        pytest.param([9, 4, 5, 1, 2], 3, id="two restarts"),
-        pytest.param([9, 4, 5, 1], 3, id="at the last snapshot"),
-    ],
-)
-def test_a_fall_of_the_number_of_collections_is_a_new_process(numbers, first):
-    rows = pd.DataFrame({"NumGC": numbers})
-
-    assert numbers[first:] == of_last_process(rows)["NumGC"].tolist()
 
 
 def test_without_its_time_a_mark_is_of_the_reading():

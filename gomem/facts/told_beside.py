@@ -1,7 +1,13 @@
-"""What a description of a container says, in a file or a paste beside the other files."""
+"""What texts beside the other files say of the process: how a container is set up, how it ended.
+
+A description of a container, in a file or a paste, has its settings, its limit and its kill. GNU
+time, systemd and Docker say whether a program ended by itself, with success: then what it held at
+its end was its work.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,3 +51,24 @@ def kill_described(facts: CaptureFacts) -> KillDescribed | None:
         if (kill := oom_killed(text)) is not None
     ]
     return found[0] if len(found) == 1 else None
+
+
+LAST_BYTES = 1 << 16  # of each text, in which its end is said
+_ENDED = re.compile(
+    rb"(?P<well>\bExit status: 0\b|\bexited with code 0\b|\bExited \(0\)"
+    rb"|\.service: (?:Succeeded|Deactivated successfully)\b)"
+    rb"|\bExit status: \d|\bexited with code \d|\bExited \(\d"
+    rb"|\.service: (?:Failed with result|Main process exited)"
+)
+
+
+def ended_well(capture: Capture) -> str:
+    """Return the file whose last word on it is that the program ended with success; else empty."""
+    sources = [file.source for file in capture.files if file.kind.name not in {"pprof", "smaps"}]
+    found = ""
+    for source in (*sources, *capture.passed_over):
+        said = [match["well"] for match in _ENDED.finditer(source.data[-LAST_BYTES:])]
+        if said and said[-1] is None:
+            return ""
+        found = source.name if said else found
+    return found

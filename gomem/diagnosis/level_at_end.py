@@ -1,21 +1,33 @@
-"""Signs that goroutines do not pile up: their number is level, came back, or their waits end."""
+"""Goroutines and working sets that no longer rise: level at the end, come back, or woken."""
 
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
+from gomem.causes.grown_in_one_file import working_set_level
 from gomem.causes.one_dump import waits_end
-from gomem.text import Count, Function, MomentName, Text, text
+from gomem.facts.goroutines import GoroutineCount, level_of
+from gomem.text import Count, Function, MomentName, Rate, Text, text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.goroutines import GoroutineCount
 
+_Reading = TypeVar("_Reading")
 MANY = 100  # goroutines: of fewer, it is not worth saying that they are as many as before
 LEVEL_SHARE = 0.05  # of the last number: the others of a level differ by less
+MIN_READINGS = 3  # for a direction, or a level
+
+
+def alike_at_the_end(
+    readings: Sequence[_Reading], is_alike: Callable[[_Reading, _Reading], bool]
+) -> int:
+    """Return how many readings at the end are about the same as the last."""
+    last = readings[-1]
+    return sum(1 for _ in takewhile(lambda each: is_alike(each, last), reversed(readings)))
 
 
 def waits_end_words(diagnosis: Diagnosis, last: GoroutineCount) -> Text:
@@ -58,10 +70,30 @@ def peak_and_level(counts: Sequence[GoroutineCount]) -> Text:
 
 def _level_from(counts: Sequence[GoroutineCount]) -> GoroutineCount:
     """The first count of those at the end that are about the same."""
-    last = counts[-1].goroutines
 
-    def is_alike(count: GoroutineCount) -> bool:
-        return abs(count.goroutines - last) <= LEVEL_SHARE * last
+    def is_alike(count: GoroutineCount, last: GoroutineCount) -> bool:
+        return abs(count.goroutines - last.goroutines) <= LEVEL_SHARE * last.goroutines
 
-    *_, since = takewhile(is_alike, reversed(counts))
-    return since
+    return counts[-alike_at_the_end(counts, is_alike)]
+
+
+def trend_words(diagnosis: Diagnosis, sizes: Sequence[int]) -> tuple[Text, bool]:
+    """Say how sizes ended, to follow the first of them; and whether they rise no longer."""
+    level = working_set_level(diagnosis.case)
+    is_timed = len(level) == len(sizes) and all(
+        moment.time is not None for moment in diagnosis.case.facts.of_last_process
+    )
+    rise = (level if is_timed else level_of("", [(None, float(size)) for size in sizes])).rise
+    if rise is None or rise.readings < MIN_READINGS:
+        return Text(), False
+    stable = alike_at_the_end(sizes, _is_same_size)
+    if MIN_READINGS <= stable < len(sizes):
+        return text(", and is level in the last {}", Count(stable)), not rise.goes_on
+    if not rise.goes_on or rise.shape != "ramp":
+        return Text(), not rise.goes_on
+    rate = text(" by {}", Rate(rise.rate, rise.low, rise.high)) if is_timed else Text()
+    return text(", and it grows{}", rate), False
+
+
+def _is_same_size(size: int, last: int) -> bool:
+    return abs(size - last) < max(MIN_BYTES, MIN_SHARE * max(size, last))

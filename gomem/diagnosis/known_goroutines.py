@@ -1,0 +1,116 @@
+"""What goroutines are, by where they wait, and what would end them.
+
+net/http     its own goroutines serve connections, of a client or a server
+a test       goleak and leaktest print the whole answer: no server runs that could be asked for more
+one type     a client or a pool starts a goroutine for each of its loops, and ends them as it is
+             closed. Then equal numbers in the loops are the number of those that are open
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gomem.causes.commands import TAKE_GOROUTINES
+from gomem.inputs.pprof.calls.names import in_standard_library
+from gomem.text import Command, Count, Function, Text, text
+from gomem.units import is_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from gomem.inputs.goroutines.table import Goroutines
+
+HTTP_CLIENT = "net/http.(*persistConn)."
+_SERVING = ("net/http.(*connReader).", "net/http.(*conn).")  # a server's, not a client's
+_CONNECTIONS = {
+    "net/http.(*connReader).": "A server waits there for the next request of a client.",
+    "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
+    HTTP_CLIENT: "Each serves a connection of an HTTP client, in use or idle.",
+}
+_SET_TIMEOUTS = Text(
+    "Set ReadHeaderTimeout and IdleTimeout on the http.Server: without them, clients that send "
+    "nothing keep their connections."
+)
+_CLOSE_BODIES = text(
+    "Count them again later: {}. If the number grows, look for response bodies that are never "
+    "closed (resp.Body.Close()), or a Transport made for each request.",
+    TAKE_GOROUTINES,
+)
+GOLEAK = "goleak"
+RUNS_TESTS = "testing.(*M).Run"
+_IN_INIT = re.compile(r"\.init(?:\.[0-9]+)?(?:\.func[0-9.]+)?$")
+_CLOSE_IDLE = text(
+    "Close the response bodies, and idle connections before the test ends: {}.",
+    Command("client.CloseIdleConnections()"),
+)
+MIN_VALUES = 10  # of a type; fewer are equal by chance
+_METHOD = re.compile(r"(?P<type>.+\.\(\*?\w+(?:\[\.\.\.\])?\))\.\w+")
+
+
+def connection_words(where: str) -> str:
+    """Say what the goroutines in a function of net/http serve; empty for any other function."""
+    return next((said for name, said in _CONNECTIONS.items() if where.startswith(name)), "")
+
+
+def step_of_connections(where: str, groups: pd.DataFrame, most: float, enough: int) -> Text:
+    """Return what to do about connections where most goroutines wait; empty if they are others.
+
+    A few clients' connections are no matter for a server: `enough` goroutines are.
+    """
+    if where.startswith(_SERVING):
+        waiting = groups.loc[groups["function"].str.startswith(_SERVING), "goroutines"].sum()
+        return _SET_TIMEOUTS if waiting >= enough else Text()
+    of_clients = groups.loc[groups["function"].str.startswith(HTTP_CLIENT), "goroutines"].sum()
+    return _CLOSE_BODIES if of_clients > most * groups["goroutines"].sum() else Text()
+
+
+def leak_test_words(dumps: Sequence[Goroutines]) -> Text:
+    """Return what a test says about the goroutines that it lists; empty without a test."""
+    name = _leak_test(dumps)
+    if not name:
+        return Text()
+    said = text("{} found these goroutines at the end of the test, and calls them leaked.", name)
+    stacks = (stack for dump in dumps for stack in dump.goroutines["stack"])
+    own = any(RUNS_TESTS in stack.split(";") for stack in stacks)
+    words = "{} The goroutine in {} runs the tests, and is no leak."
+    return text(words, said, Function(RUNS_TESTS)) if own else said
+
+
+def step_of_test(dumps: Sequence[Goroutines], largest: pd.Series) -> Text:
+    """Return what ends the largest group of the goroutines that a test lists; empty without one."""
+    name = _leak_test(dumps)
+    if not name:
+        return Text()
+    where = str(largest["function"])
+    begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
+    if _IN_INIT.search(begun):
+        words = "It runs as long as the program, and is no leak of the test{}."
+        ignore = Command(text('goleak.IgnoreTopFunction("{}")', Function(where)))
+        return text(words, text("; let goleak ignore it: {}", ignore) if name == GOLEAK else "")
+    if where.startswith(HTTP_CLIENT):
+        return _CLOSE_IDLE
+    what = text("what {} starts", Function(begun)) if begun else "these goroutines"
+    return text("Stop {} before the test ends: close it, or cancel its context.", what)
+
+
+def _leak_test(dumps: Sequence[Goroutines]) -> str:
+    """Return the package of the test that lists the goroutines; empty without one."""
+    return next((dump.leak_test for dump in dumps if dump.leak_test), "")
+
+
+def one_type_words(groups: pd.DataFrame, largest: pd.Series) -> Text:
+    """Say that as many goroutines wait in another method of the type; empty if none do."""
+    where, there = str(largest["function"]), int(largest["goroutines"])
+    method = _METHOD.match(where)
+    if method is None or there < MIN_VALUES or in_standard_library(where):
+        return Text()
+    begin = f"{method['type']}."
+    alike = groups[(groups["goroutines"] == there) & groups["function"].str.startswith(begin)]
+    others = [name for name in alike["function"] if name != where]
+    if not others:
+        return Text()
+    words = "As many wait in {}: likely {} of that type are not closed, each with its own loops."
+    return text(words, Function(others[0]), Count(there))
