@@ -46,13 +46,12 @@ def has_series(head: bytes, name: str) -> bool:
     lines = [line.strip() for line in head[:HEAD_BYTES].split(b"\n")]
     rows = [line for line in lines if len(line) <= MAX_LINE and _SIZED.search(line)]
     shapes = Counter(_DIGITS.sub(b"0", b" ".join(line.split())) for line in dict.fromkeys(rows))
-    if not shapes:
-        return False
-    shape, count = shapes.most_common(1)[0]
-    if count < MIN_ROWS:
+    most = max(shapes.values(), default=0)
+    if most < MIN_ROWS:
         return False
     first = next(iter(lines), b"")
-    is_row = _DIGITS.sub(b"0", b" ".join(first.split())) == shape
-    above = b"" if is_row else first  # a line of names, or a heading
-    stem = PurePosixPath(name).name
-    return bool(_WORDED.search(shape) or _WORDED.search(above) or _IN_NAME.search(stem))
+    heading = _DIGITS.sub(b"0", b" ".join(first.split()))
+    largest = [shape for shape, count in shapes.items() if count == most]
+    above = b"" if heading in largest else first  # a line of names, or a heading
+    said = (above, *largest)
+    return bool(any(map(_WORDED.search, said)) or _IN_NAME.search(PurePosixPath(name).stem))

@@ -80,3 +80,10 @@ def test_a_series_has_rows_of_one_shape_whose_sizes_change():
 
 def test_a_heading_above_a_series_can_have_numbers():
     assert has_series(b"rss of prod-3, every 8s:\n1 12345\n2 12346\n3 12399\n", "notes.txt")
+
+
+def test_of_two_shapes_that_alternate_one_of_memory_is_enough_in_any_order():
+    pairs = [(f"rss {12345 + at}\n", f"orders {67890 + at}\n") for at in range(4)]
+
+    for texts in (pairs, [(order, size) for size, order in pairs]):
+        assert has_series("".join(line for pair in texts for line in pair).encode(), "notes.txt")
