@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES, Waiting
+from gomem.analysis.series.shapes import comes_and_goes
 from gomem.causes.evidence import rise_evidence
 from gomem.causes.finding import Evidence, Site, placed
 from gomem.causes.scores import bounded_log, scores
@@ -33,6 +36,9 @@ END_THEM = (
 def features(case: Case) -> dict[str, float] | None:
     """Return the inputs of the score; None if the number of goroutines has not risen by enough."""
     count, thresholds = case.facts.goroutines.count, case.thresholds
+    counts = np.array([each.goroutines for each in case.facts.goroutine_counts], float)
+    if comes_and_goes(counts):  # those that leak do not end
+        return None
     if count is None or count.grown < thresholds.goroutine_growth:
         return None
     if count.last < thresholds.goroutine_growth_ratio * count.first:

@@ -59,7 +59,7 @@ from gomem.text import Bytes, Count, Function, Rate, Seconds, Text, text
 if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
     from gomem.analysis.retention.described import Keeper
-    from gomem.analysis.series.level import Rise
+    from gomem.analysis.series.level import Level, Rise
 
 
 def find(case: Case) -> list[Finding]:
@@ -207,15 +207,16 @@ def _title(
 ) -> Text:
     is_step = rise.readings < case.thresholds.growth_readings  # as far as anything shows
     what = "Leak, filling cache or burst" if is_step else KEEPS
-    is_about = live.level.source == PROFILES or live.level.is_rough
+    is_about = live.level.source == PROFILES or _is_bounded(live.level)
     grows = text(
-        "{}: {}the live heap {} by {}{}, to {}{}{}",
+        "{}: {}{}the live heap {} by {}{}, to {}{}{}",
         WORK if has_ended else what,
+        "" if live.earlier_run is None else f"in run {live.earlier_run} of the log, ",
         "outside bursts " if live.rises_between_bursts else "",
         "grew" if has_ended else "grows",
         "about " if is_about else "",
         Rate(rise.rate, rise.low, rise.high),
-        "at most " if live.level.is_rough else "",
+        "at most " if _is_bounded(live.level) else "",
         Bytes(printed_bytes(_reached(live, rise), live.level)),
         "" if live.burst_at_end is None else " before the last burst",
     )
@@ -230,10 +231,15 @@ def _title(
     return text("{}; {} of the growth is from {}", grows, share, sites[0].words)
 
 
+def _is_bounded(level: Level) -> bool:
+    """Whether readings are the middle of wide bounds; profiles have errors of sampling."""
+    return level.source != PROFILES and level.is_rough
+
+
 def _reached(live: LiveHeap, rise: Rise) -> float:
     """The last level; of a rough one, the most that it can be."""
     size = rise.last if live.rises_between_bursts else rise.reached
-    return size + live.level.errors[-1] if live.level.is_rough else size
+    return size + live.level.errors[-1] if _is_bounded(live.level) else size
 
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
@@ -271,7 +277,7 @@ def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
     rise = replace(rise, first=first, last=last, reached=reached)
     if live.rises_between_bursts:
         return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
-    what = "live heap, middle of its bounds" if live.level.is_rough else "live heap"
+    what = "live heap, middle of its bounds" if _is_bounded(live.level) else "live heap"
     return rise_evidence(path, what, rise)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from gomem.analysis.memory.groups import STACKS
-from gomem.analysis.series.shapes import MIN_SWING
+from gomem.analysis.series.shapes import comes_and_goes
 from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, sentences, with_files
 from gomem.causes.evidence import known, rss_evidence
@@ -25,8 +26,6 @@ from gomem.text import Bytes, Count, Function, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from gomem.facts.moment import MomentFacts
 
@@ -80,12 +79,22 @@ def stack_bytes(moment: MomentFacts, case: Case) -> int:
     return max(0, int(arenas - heap))
 
 
-def _come_and_go(sizes: NDArray[np.float64]) -> bool:
-    """Return whether stacks fell by half between two snapshots, and rose by as much again."""
-    return any(
-        MIN_SWING * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
-        for place in range(1, len(sizes) - 1)
-    )
+def _most_since_gc(moment: MomentFacts, case: Case) -> int | None:
+    """Return the most goroutines counted since the last GC, or just before; None if not counted.
+
+    Stacks of goroutines that ended are in use until a GC finds them.
+    """
+    at = None if moment.any_memstats is None else moment.any_memstats.get("LastGC")
+    if pd.isna(at) or moment.time is None or moment.goroutine_count is None:
+        return moment.goroutine_count
+    counted = [
+        (other.time, other.goroutine_count)
+        for other in case.facts.of_last_process
+        if other.goroutine_count is not None and other.time is not None
+    ]
+    before = [row for row in counted if row[0] < at]
+    since = [row for row in counted if at <= row[0] <= moment.time]
+    return max((count for _, count in (*before[-1:], *since)), default=moment.goroutine_count)
 
 
 def _next_step(deep: Sequence[Caller], *, is_counted: bool) -> Text:
@@ -162,7 +171,7 @@ def _title(
     moment: MomentFacts, case: Case, size: int, deep: Sequence[Caller], alike: tuple[str, int]
 ) -> Text:
     """Name what takes the stacks: alike goroutines, else deep recursion, else their number."""
-    count, takes = moment.goroutine_count, Text(Bytes(size))
+    count, takes = _most_since_gc(moment, case), Text(Bytes(size))
     each, (function, there) = Bytes(size / max(1, count or 0)), alike
     if function:
         words = "{} wait in {} with about {} of stack each, and their number grows; stacks take {}"
@@ -192,12 +201,15 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     large_part = limits.large_rss_fraction * (moment.rss_bytes or 0)
     about = _count_beside(moment, case) if count is None else count
-    are_large = about is None or size >= limits.stack_each_bytes * about
+    most = _most_since_gc(moment, case) if count is not None else about
+    are_large = most is None or size >= limits.stack_each_bytes * most
     are_few = (about or 0) < limits.goroutine_count and not goroutines_pile_up(case)
     if not are_large and not (moment.rss_bytes and are_few and size >= large_part):
         return None
     counted = [each for each in case.facts.moments if each.told(STACKS_IN_USE) is not None]
-    is_lasting = not _come_and_go(np.array([each.told(STACKS_IN_USE) for each in counted], float))
+    stacks = np.array([each.told(STACKS_IN_USE) for each in counted], float)
+    counts = np.array([each.goroutines for each in case.facts.goroutine_counts], float)
+    is_lasting = not comes_and_goes(stacks) and not comes_and_goes(counts)
     is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
     is_grave = is_lasting and are_large and count is not None and size >= large_part
     deep = deep_recursion(case)

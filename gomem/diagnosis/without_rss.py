@@ -154,6 +154,12 @@ def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     return None
 
 
+_NOT_SAMPLED = Text(
+    "The heap profile is empty because its sampling rate is 0: the program turned it off "
+    "(runtime.MemProfileRate), or the linker did, because it found no use of it"
+)
+
+
 def _in_use(profile: Profile, total: int) -> Text:
     """The in-use size and its precision."""
     if not total:
@@ -168,7 +174,8 @@ def _in_use(profile: Profile, total: int) -> Text:
         )
         if any(fault.what == NO_HEADER for fault in profile.damaged):
             none = "The rows of a heap profile shown here have nothing in use{}"
-        return text(none, since)
+        is_off = profile.columns.period_type.unit == "bytes" and not profile.columns.period
+        return _NOT_SAMPLED if is_off else text(none, since)
     if profile.printed is not None:
         return text("{} in use", told_total(profile, IN_USE))
     if profile.header_total is not None:

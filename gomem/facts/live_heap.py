@@ -6,14 +6,14 @@ It needs itself, and garbage until the next collection.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, pieces_of
-from gomem.analysis.memory.live_heap import InUse, LiveHeap, Marks, live_heap
+from gomem.analysis.memory.live_heap import MIN_MARKS, InUse, LiveHeap, Marks, live_heap
 from gomem.analysis.profiles.published import published, total_bounds
 from gomem.facts.profiles import that_count
 from gomem.releases import Fact
@@ -40,7 +40,19 @@ def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
         stats["stack_bytes"] = 0.0
     in_use = in_use_of(facts.profiles.of_last_process)
     bounds = (gogc.low, gogc.high) if gogc.is_inferred else None
-    return live_heap(stats, marks, in_use, float(gogc.value), bounds)
+    earlier = None if len(stats) or in_use else _run_before_a_short_one(facts, marks)
+    if earlier is not None and facts.cycles is not None:
+        marks = marks_of(facts.cycles, earlier)
+    found = live_heap(stats, marks, in_use, float(gogc.value), bounds)
+    return None if found is None else replace(found, earlier_run=earlier)
+
+
+def _run_before_a_short_one(facts: CaptureFacts, marks: Marks | None) -> int | None:
+    """The longest run of a log whose last run has just begun, as after a kill; else None."""
+    if facts.collector is None or marks is None or len(marks.seconds) >= MIN_MARKS:
+        return None
+    longest = max(facts.collector.runs, key=lambda run: run.cycles, default=None)
+    return None if longest is None or longest.cycles < MIN_MARKS else longest.number
 
 
 def stats_of(moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]) -> pd.DataFrame:
@@ -88,15 +100,15 @@ def _unix_seconds(value: object) -> float:
     return pd.Timestamp(value).timestamp() if not isinstance(value, float) else value
 
 
-def marks_of(cycles: Cycles) -> Marks | None:
-    """Return what the collections of the log's last process marked."""
+def marks_of(cycles: Cycles, run: int | None = None) -> Marks | None:
+    """Return what the collections of a run in the log marked, by default of the last."""
     every = max(1, -(-len(cycles) // MAX_MARKS))
     names = ["run", "number", "at_seconds", "heap_live_bytes"]
     pieces = [piece[names].dropna().iloc[::every] for piece in pieces_of(cycles, names)]
     rows = pd.concat(pieces) if pieces else pd.DataFrame(columns=names)
     if rows.empty:
         return None
-    rows = rows[rows["run"] == rows["run"].max()]
+    rows = rows[rows["run"] == (rows["run"].max() if run is None else run)]
     seconds, live, numbers = (
         rows[name].to_numpy(np.float64) for name in ("at_seconds", "heap_live_bytes", "number")
     )

@@ -54,7 +54,7 @@ def test_nothing_that_says_anything_is_answered_with_what_to_collect():
 
 
 def test_a_text_that_names_sizes_does_not_say_nothing_of_them():
-    said, grew, step = told(unused_sizes=("565 MB", "1 GB", "7 MiB", "9 MiB"))
+    said, grew, step = told(stated=(), unused_sizes=("565 MB", "1 GB", "7 MiB", "9 MiB"))
 
     assert "names sizes (565 MB, 1 GB, 7 MiB, …)" in said
     assert "Nothing here says" not in said
@@ -422,3 +422,18 @@ def test_the_runtimes_largest_field_is_named_if_the_runtime_is_most(other_mib, i
     headline = gomem.diagnose(tmp_path).verdict.headline
 
     assert is_named == ("mostly OtherSys" in f"{headline}")
+
+
+def test_a_profile_with_rate_0_is_off_and_no_sample_needs_a_frame(tmp_path):
+    page = (
+        "heap profile: 0: 0 [0: 1] @ heap/0\n\n# runtime.MemStats\n# Alloc = 336152640\n"
+        "# TotalAlloc = 106730496520\n# Sys = 619137184\n# HeapAlloc = 336152640\n"
+        "# HeapSys = 610533376\n# HeapIdle = 267911168\n# HeapInuse = 342622208\n"
+        "# HeapReleased = 123953152\n# NextGC = 531824992\n"
+    )
+    (tmp_path / "heap.txt").write_text(page)
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    assert "its sampling rate is 0" in diagnosis.verdict.sentence
+    assert "could not be checked" not in " ".join(f"{one.title}" for one in diagnosis.findings)

@@ -71,6 +71,7 @@ class LiveHeap:
     gogc: float  # GOGC as a fraction, with which marks were computed from goals
     # What collections marked, from the log and from snapshots; None for fewer than two.
     marked: Level | None = None
+    earlier_run: int | None = None  # the run of the log that it is of, if not the last
 
     @cached_property
     def rise(self) -> Rise | None:

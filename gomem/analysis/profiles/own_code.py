@@ -279,6 +279,8 @@ def _first_line(columns: PprofColumns, wanted: NDArray[np.bool_]) -> NDArray[np.
     lines = np.flatnonzero(
         (locations.line_function >= 0) & np.append(wanted, False)[locations.line_function]
     )
+    if not len(locations.line_offsets[1:]):  # no sample has a frame
+        return np.full(len(columns.stack_offsets) - 1, -1, np.int64)
     place = np.searchsorted(lines, locations.line_offsets[:-1])
     has = np.append(lines, len(locations.line_function))[place]
     first = np.where(has < locations.line_offsets[1:], has, -1)

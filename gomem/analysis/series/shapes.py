@@ -21,6 +21,14 @@ MIN_SWING, MIN_STEP = 0.5, 0.6  # of the range
 STEEP = 2.0  # times the interval's share of the time: a steeper rise is a step
 
 
+def comes_and_goes(values: FloatArray) -> bool:
+    """Return whether a level fell to half between two readings, and rose by as much again."""
+    return any(
+        MIN_SWING * min(values[:place].max(), values[place + 1 :].max()) >= values[place]
+        for place in range(1, len(values) - 1)
+    )
+
+
 def shape_of(
     seconds: FloatArray,
     levels: FloatArray,
