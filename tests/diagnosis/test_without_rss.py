@@ -27,7 +27,7 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
                "memstats": empty_frame("memstats"), "metrics": empty_frame("metrics"),
                "processes": empty_frame("processes"), "files": (),
-               "by_moment": {}, "damaged": [], "unused_sizes": (),
+               "by_moment": {}, "damaged": [], "stated": (), "unused_sizes": (),
                "go_version": GoVersion()}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
@@ -54,7 +54,7 @@ def test_nothing_that_says_anything_is_answered_with_what_to_collect():
 
 
 def test_a_text_that_names_sizes_does_not_say_nothing_of_them():
-    said, grew, step = told(stated=(), unused_sizes=("565 MB", "1 GB", "7 MiB", "9 MiB"))
+    said, grew, step = told(unused_sizes=("565 MB", "1 GB", "7 MiB", "9 MiB"))
 
     assert "names sizes (565 MB, 1 GB, 7 MiB, …)" in said
     assert "Nothing here says" not in said
