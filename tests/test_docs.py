@@ -268,7 +268,7 @@ def test_a_page_of_a_cause_shows_what_gomem_says(built):
 
 def test_outputs_are_those_of_commands(built):
     """
-    The tutorial shows what the demo says today.
+    The first page shows what the demo says today.
     """
     import gomem
 
@@ -279,7 +279,7 @@ def test_outputs_are_those_of_commands(built):
         .findings[0]
         .title
     )
-    shown = (built / "tutorial.html").read_text(encoding="utf-8")
+    shown = (built / "start.html").read_text(encoding="utf-8")
 
     assert " ".join(title.split()[:4]) in " ".join(re.sub(r"<[^>]+>", "", shown).split())
 

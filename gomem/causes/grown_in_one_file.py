@@ -80,7 +80,7 @@ def of_printed(case: Case, cause: Cause) -> list[Finding]:
         for moment, profile in that_count(IN_USE, profiles.by_moment).items()
         if profile.printed is not None
     ]
-    if len(tables) < 2:
+    if not tables[1:]:
         return []
     (_, before), (moment, after) = tables[0], tables[-1]
     first, last = before.total(IN_USE), after.total(IN_USE)
