@@ -45,7 +45,7 @@ GOROUTINES = (
     ),
 )
 FRAMES = capture_frames()
-MEMSTATS = "memstats"
+MEMSTATS, CGROUP = "memstats", "cgroup"
 GOROUTINE_PROFILE, GOROUTINE_DUMP, METRICS = "goroutine", "goroutines", "metrics"
 PROFILES, PRINTED = frozenset({"pprof", "heap_text", "count_text"}), frozenset({"pprof_text"})
 
@@ -101,7 +101,10 @@ class Moment:
         return frame
 
     def _stacked(self, name: str) -> pd.DataFrame:
-        """The frame of the first kind of artefact that has it; of MemStats, of the fullest one."""
+        """The frame of the first kind of artefact that has it; of MemStats, of the fullest one.
+
+        Of a cgroup, those of all kinds: an OOM report can have the usage, memory.stat its parts.
+        """
         found: list[pd.DataFrame] = []
         for kind, own in FRAMES[name]:
             frames = [
@@ -113,8 +116,11 @@ class Moment:
                 found.append(
                     frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
                 )
-                if name != MEMSTATS:
+                if name not in {MEMSTATS, CGROUP}:
                     return found[0]
+        known = [frame for frame in found if len(frame)]
+        if name == CGROUP and known:
+            return known[0] if len(known) == 1 else pd.concat(known, ignore_index=True)
         # A log with some fields does not displace the file that has all of them.
         return max(found, key=_known_columns, default=empty_frame(name))
 

@@ -117,6 +117,12 @@ IF_IT_IS_GO = text(
     "If this is a Go program, add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.",
     CAPTURE_ONCE,
 )
+_SEE_SLABS = text(
+    "No counter of memory.stat names most of it, so no file of a process will: it is memory of the "
+    "kernel for these processes. See which of its objects: {}; of the whole machine: {}.",
+    Command("cat /sys/fs/cgroup/memory/GROUP/memory.kmem.slabinfo"),
+    Command("slabtop -o -s c | head -20"),
+)
 _SNAPSHOTS = "snapshots"  # the artefact of evidence from several snapshots
 _CAN_BE_CACHE = "without memory.stat, some of this can be page cache"
 
@@ -145,7 +151,7 @@ def _of_any_program(moment: MomentFacts, case: Case, step: str) -> Finding | Non
 def _by_cgroup(moment: MomentFacts, use: CgroupUse, case: Case, step: str) -> Finding | None:
     if use.limit_bytes is None:
         return None
-    if moment.cgroup.get("oom") and not use.oom_kills and "processes" in moment.paths:
+    if moment.cgroup_is_at_its_limit:
         return _at_its_limit(moment, use)
     is_last = moment is case.facts.moments[-1] and not growth_is_bounded(case)
     growth = case.facts.limit_growth if is_last else None
@@ -205,7 +211,7 @@ def _at_its_limit(moment: MomentFacts, use: CgroupUse) -> Finding:
         evidence=known(
             moment.path("processes"), "B", {"usage": use.current_bytes, "limit": use.limit_bytes}
         ),
-        next_step=AFTER_A_KILL,
+        next_step=_SEE_SLABS if use.is_counted and use.killer == REST else AFTER_A_KILL,
         confidence="certain",
     )
 

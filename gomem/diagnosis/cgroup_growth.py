@@ -35,6 +35,8 @@ _WHAT_IT_IS = {
     "stay until they are removed.",
     CACHE: " The kernel reclaims page cache when it needs memory.",
 }
+_UNCOUNTED = "that no counter of memory.stat names"
+_IS_KERNEL = " That is kernel memory (slab, kmem), if both were read at the same time."
 _NAMES = {CACHE: "page cache, which the kernel can reclaim"}
 EMPTY = Text()
 _LIST_FILES = text(
@@ -108,6 +110,7 @@ def usage_words(facts: MomentFacts, at: Text) -> Text:
     parts = parts_of(facts.cgroup)
     if not parts:
         return Text()
+    parts[_UNCOUNTED] = max(0, _used(facts, parts) - sum(parts.values()))
     if facts.is_mostly_page_cache:
         words = "The cgroup's processes use {} of anonymous memory{}."
         return text(words, Bytes(parts[ANONYMOUS]), at)
@@ -120,7 +123,8 @@ def usage_words(facts: MomentFacts, at: Text) -> Text:
         for name in named
     )
     of = text(": {}", joined(", ", each)) if named else Text()
-    return text("The cgroup uses {}{}{}{}.", least, Bytes(used), at, of)
+    what = _IS_KERNEL if _UNCOUNTED in named else ""
+    return text("The cgroup uses {}{}{}{}.{}", least, Bytes(used), at, of, what)
 
 
 def parts_of(values: Mapping[str, int | None]) -> dict[str, int]:

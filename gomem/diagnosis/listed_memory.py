@@ -298,6 +298,8 @@ def limit_words(facts: MomentFacts | None) -> Text:
     use = None if facts is None else facts.cgroup_use
     if use is None or facts is None or use.limit_bytes is None or not facts.rss_is_of_cgroup:
         return Text()
+    if facts.cgroup_is_at_its_limit:
+        return Text()  # the finding says it
     current, limit = Bytes(use.current_bytes), Bytes(use.limit_bytes)
     said = text("The cgroup uses {} of its limit of {}", current, limit)
     peak = text(", at most {}", Bytes(use.peak_bytes or 0)) * (use.peak_bytes is not None)

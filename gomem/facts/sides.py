@@ -9,6 +9,7 @@ import pandas as pd
 
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.mappings.native import LargeBlocks, stacks_of_threads
+from gomem.analysis.memory.cgroup import cgroup_values
 from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.listed import Listed, listed_process
 from gomem.analysis.memory.logged import Logged, logged_reading
@@ -191,7 +192,7 @@ def _facts(
 ) -> MomentFacts:
     moment, classified = sides.moment, sides.classified
     skew = _skew(sides, ends)
-    cgroup = _limits(moment.cgroup, "name", "value")
+    cgroup = cgroup_values(moment.cgroup)
     classes = moment.size_classes
     return MomentFacts(
         name=moment.name,
@@ -205,7 +206,7 @@ def _facts(
         goroutines=moment.goroutines,
         goroutine_total=moment.goroutine_count,
         cgroup=cgroup,
-        limits=_limits(moment.limits, "limit", "soft"),
+        limits=_limits(moment.limits),
         time=None if moment.time is None else pd.Timestamp(moment.time),
         live_bytes=_live_bytes(sides, marked),
         partial=_last(moment.memstats) if sides.memstats is None else None,
@@ -240,12 +241,10 @@ def _page(moment: Moment) -> pd.Series | None:
     return _last(rows[rows["artefact"] == moment.paths.get(METRICS_PAGE)])
 
 
-def _limits(rows: pd.DataFrame, name: str, value: str) -> dict[str, int | None]:
-    """Return the numbers of two columns, names and values; None for no limit."""
-    if not len(rows):
-        return {}
-    sizes = [None if pd.isna(size) else int(size) for size in rows[value]]
-    return dict(zip(rows[name], sizes, strict=True))
+def _limits(rows: pd.DataFrame) -> dict[str, int | None]:
+    """Return the soft limits of a process by name; None for no limit."""
+    sizes = [None if pd.isna(size) else int(size) for size in rows["soft"]]
+    return dict(zip(rows["limit"], sizes, strict=True))
 
 
 _PRINTED_AGAIN = (

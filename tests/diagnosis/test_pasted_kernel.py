@@ -731,3 +731,33 @@ def test_a_row_of_the_table_without_rss_is_a_row():
     told = str(gomem.diagnose(loaded(TASKS_AROUND.encode())).verdict.sentence)
 
     assert "the largest of 3 rows of its table" in told
+
+
+OF_AN_OOM = "[  310.5] memory: usage 524288kB, limit 524288kB, failcnt 91\n"
+STAT_BESIDE = (
+    "cache 204800\nrss 6291456\nrss_huge 0\nmapped_file 40960\nswap 0\ninactive_anon 0\n"
+    "active_anon 6291456\ninactive_file 102400\nactive_file 102400\nunevictable 0\n"
+    "hierarchical_memory_limit {}\ntotal_cache 204800\ntotal_rss 6291456\ntotal_mapped_file 40960\n"
+)
+
+
+@pytest.mark.parametrize("limit", [512 << 20, 768 << 20])
+def test_a_memory_stat_erases_no_kill(limit):
+    alone = gomem.diagnose(loaded(OF_AN_OOM.encode())).verdict
+    beside = (
+        f"Shortly before:\n```\n{STAT_BESIDE.format(limit)}```\nand then\n```\n{OF_AN_OOM}```\n"
+    )
+    both = gomem.diagnose(loaded(beside.encode())).verdict
+
+    assert both.headline == alone.headline
+    assert "used 512 MiB of 512 MiB" in both.headline
+    assert both.severity == alone.severity
+
+
+def test_usage_that_memory_stat_does_not_name_is_the_kernels():
+    pasted = f"```\n{STAT_BESIDE.format(512 << 20)}```\nand then\n```\n{OF_AN_OOM}```\n"
+    verdict = gomem.diagnose(loaded(pasted.encode())).verdict
+
+    assert "506 MiB that no counter of memory.stat names (99 %)" in str(verdict.sentence)
+    assert "kernel memory" in str(verdict.sentence)
+    assert "slabinfo" in verdict.next_step

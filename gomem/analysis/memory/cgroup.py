@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from gomem.inputs.cgroup.parse import USED
+from gomem.inputs.processes.oom import OOM
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pandas as pd
 
 CGROUP_COUNTERS = (
     Column("counter", "str", "", "Of memory.stat; `rest` is what no counter names.", Words),
@@ -191,6 +191,30 @@ def kernel_bytes(values: Mapping[str, int | None]) -> int:
     parts = (first_known(values, "slab_reclaimable"), first_known(values, "slab_unreclaimable"))
     named = (*((slab,) if slab is not None else parts), first_known(values, "kernel_stack"))
     return sum(size or 0 for size in (*named, first_known(values, "pagetables")))
+
+
+def cgroup_values(rows: pd.DataFrame) -> dict[str, int | None]:
+    """Return the numbers of a snapshot's cgroup by name, None for no limit.
+
+    They are of its files, unless only an OOM report has the usage. memory.stat then counts what the
+    usage is of, if the report does not, and if it does not state another limit.
+    """
+    is_report = rows["file"] == OOM
+    files, report = _by_name(rows[~is_report]), _by_name(rows[is_report])
+    if not report or _has_use(files) or (files and not _has_use(report)):
+        return files
+    limits = {hard_limit(files), hard_limit(report)} - {None}
+    is_of_both = first_known(report, *ANON) is None and len(limits) <= 1
+    return files | report if is_of_both else report
+
+
+def _has_use(values: Mapping[str, int | None]) -> bool:
+    return first_known(values, *USED) is not None
+
+
+def _by_name(rows: pd.DataFrame) -> dict[str, int | None]:
+    sizes = [None if pd.isna(size) else int(size) for size in rows["value"]]
+    return dict(zip(rows["name"], sizes, strict=True))
 
 
 def first_known(values: Mapping[str, int | None], *names: str) -> int | None:
