@@ -24,7 +24,7 @@ from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Severity
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.toolchain import BUILD_LESS, is_toolchain
-from gomem.text import Age, Bytes, Command, Count, Program, Seconds, Text, text
+from gomem.text import Bytes, Command, Count, Program, Seconds, Text, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def killed_container(case: Case, cause: Cause) -> list[Finding]:
     path, kill = described.source, described.kill
     moments, limit = case.facts.moments, kill.limit_bytes
     at = text(" at its limit of {}", Bytes(limit)) if limit else Text()
-    lived = Text() if kill.seconds is None else text(", {} after its start", Age(kill.seconds))
+    lived = Text() if kill.seconds is None else text(", {} after its start", Seconds(kill.seconds))
     again = text("; {}", Count(kill.restarts, "restart")) if kill.restarts else Text()
     return [
         cause.finding(

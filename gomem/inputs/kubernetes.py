@@ -19,10 +19,10 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from gomem.inputs.pods import pods_again
-from gomem.inputs.processes.row import rounded_size
+from gomem.inputs.processes.row import Rounded, quantity, rounded_size
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.used_of_limit import limits_in_words, uses_in_words
-from gomem.text import Age, Bytes, Count, Quoted, Share, Text, joined, text
+from gomem.text import Bytes, Count, Quoted, Seconds, Share, Text, joined, text
 
 NAMED = 3  # containers shown
 _REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
@@ -68,6 +68,7 @@ _BLOCK = re.compile(
     re.IGNORECASE,
 )
 _MAP = re.compile(rb"^(?:(\S{1,100})[ \t]+)?map\[(?:[a-z.-]+:\S+ )*?memory:" + _SIZE, re.MULTILINE)
+_COMPOSE = re.compile(rb"^[ \t>]*(?:deploy|services|reservations):[ \t]*\r?$", re.MULTILINE)
 _EVICTED = re.compile(rb"The node was low on resource: memory\.(?P<rest>[^\n]{0,1000})")
 _QUANTITY = rb"(\d[\d.]{0,15}(?:[KMGT]i?)?)"
 _WAS_USING = re.compile(
@@ -129,7 +130,7 @@ def oom_killed(head: bytes) -> OomKilled | None:
         return None
     said = [size for name, size in _BLOCK.findall(head) if name.lower() == b"limits"]
     said += _DOCKER_LIMIT.findall(head) if by_docker else []
-    sizes = {size.bytes for each in said if (size := rounded_size(each)) is not None}
+    sizes = {size.bytes for each in said if (size := _bound(each, head)) is not None}
     counts = [row[1] for row in _ROW.findall(head)] + _RESTARTS.findall(head)
     return OomKilled(
         limit_bytes=sizes.pop() if len(sizes) == 1 else None,
@@ -146,7 +147,7 @@ def _has_a_kill(head: bytes) -> bool:
 def _lived_words(head: bytes) -> Text:
     """How long the killed container ran; empty if it does not say."""
     seconds = _lived_seconds(head)
-    return Text() if seconds is None else text(", {} after its start", Age(seconds))
+    return Text() if seconds is None else text(", {} after its start", Seconds(seconds))
 
 
 def _lived_seconds(head: bytes) -> float | None:
@@ -194,7 +195,7 @@ def use_beside_limit(head: bytes) -> Text:
     """Compare a text's only limit with what its sentences say is used; empty if one is unclear."""
     limits = {size for name, size in _BLOCK.findall(head) if name.lower() == b"limits"}
     uses = uses_in_words(head) if len(limits) == 1 else []
-    limit = rounded_size(limits.pop()) if len(uses) == 1 else None
+    limit = _bound(limits.pop(), head) if len(uses) == 1 else None
     used = rounded_size(uses[0].encode()) if limit else None
     if limit is None or used is None:
         return Text()
@@ -249,8 +250,13 @@ def evicted(head: bytes, _: str) -> Resemblance | None:
 
 
 def _size(said: bytes) -> Text:
-    size = rounded_size(said)
+    size = quantity(said)
     return text("{}", Bytes(size.bytes) if size else Quoted(said.decode("ascii")))
+
+
+def _bound(size: bytes, head: bytes) -> Rounded | None:
+    """Read a limit: `3G` is decimal in Kubernetes, and binary in a file of Docker Compose."""
+    return rounded_size(size) if _COMPOSE.search(head) else quantity(size)
 
 
 def _bounds(head: bytes) -> dict[str, list[Text]]:

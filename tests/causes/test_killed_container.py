@@ -4,6 +4,7 @@ import pytest
 
 from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
+from gomem.inputs.kubernetes import oom_killed
 
 GC = (
     "gc {n} @{at:.3f}s 1%: 0.11+0.98+0.005 ms clock, 0.23+0.24/0.63/0.41+0.043 ms cpu, "
@@ -50,6 +51,30 @@ def test_how_long_it_lived_and_how_often_are_said(tmp_path):
     title = first(tmp_path, pod_txt=DESCRIBED, gc_log=LOG).title
 
     assert title.endswith(", 55 s after its start; 6 restarts")
+
+
+@pytest.mark.parametrize(
+    ("said", "limit"), [("256M", 256 * 10**6), ("256Mi", 256 << 20), ("1G", 10**9)]
+)
+def test_kubernetes_counts_in_tens_without_an_i(said, limit, tmp_path):
+    finding = first(tmp_path, pod_txt=DESCRIBED.replace("256Mi", said))
+
+    assert [limit] == [fact.value for fact in finding.evidence if fact.field == "limit"]
+
+
+def test_docker_compose_counts_in_binary_units():
+    compose = "services:\n  menu:\n    deploy:\n      resources:\n        limits:\n"
+    text = f"{compose}          memory: 256M\n\nand it is killed:\n{INSPECTED.splitlines()[0]}\n"
+
+    killed = oom_killed(text.replace("268435456", "0").encode())
+    assert killed is not None
+    assert 256 << 20 == killed.limit_bytes
+
+
+def test_a_life_is_rounded_not_cut(tmp_path):
+    ended = DESCRIBED.replace("14:32:15", "14:46:03")
+
+    assert ", 15 min after its start" in first(tmp_path, pod_txt=ended).title
 
 
 def test_in_one_ticket_it_is_the_same(tmp_path):

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from gomem.inputs.processes.row import ProcessRow, rounded_size
+from gomem.inputs.processes.row import ProcessRow, quantity
 from gomem.inputs.text_lines import LineNumbers
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _rows(data: bytes) -> Iterator[ProcessRow]:
     begins = [begin for begin, _ in pods]
     for found in _USAGE.finditer(data):
         memory, name = _MEMORY.search(found["usage"]), found[1] or found[3]
-        size = None if memory is None else rounded_size(memory[1])
+        size = None if memory is None else quantity(memory[1])
         if size is None or name is None:
             continue
         above = bisect_left(begins, found.start())

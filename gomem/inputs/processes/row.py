@@ -25,6 +25,7 @@ BINARY = {b"k": KIB, b"m": MIB, b"g": GIB, b"t": TIB}
 UNITS = {b"b": 1, b"kb": 10**3, b"mb": 10**6, b"gb": 10**9, b"tb": 10**12} | {
     letter + rest: factor for letter, factor in BINARY.items() for rest in (b"", b"i", b"ib")
 }
+DECIMAL = frozenset({b"k", b"M", b"G", b"T"})  # of Kubernetes' suffixes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,12 @@ def rounded_size(text: bytes, *, bare: int = 1) -> Rounded | None:
     digits = len(match[2] or b"")
     value = int(match[1] + (match[2] or b"")) * each // 10**digits
     return Rounded(value, max(1, each // 10**digits)) if value <= ADDRESS_SPACE_BYTES else None
+
+
+def quantity(text: bytes) -> Rounded | None:
+    """Parse a size as Kubernetes writes it: `3G` is 10^9 bytes each, `3Gi` is 2^30; else None."""
+    is_decimal = text.strip()[-1:] in DECIMAL
+    return rounded_size(text.strip() + b"B" if is_decimal else text)
 
 
 def bytes_of(text: bytes) -> int:
