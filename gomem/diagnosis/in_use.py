@@ -9,7 +9,8 @@ import pandas as pd
 
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
-from gomem.diagnosis.pasted_profiles import MOSTLY, WORTH_NAMING, part_words, table_words
+from gomem.diagnosis.pasted_profiles import part_words, table_words
+from gomem.diagnosis.table_callers import MOSTLY, WORTH_NAMING
 from gomem.facts.profiles import ALLOCATED, IN_USE
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of

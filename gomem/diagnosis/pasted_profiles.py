@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING
 from gomem.capture.release import are_no_gos
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import Signature, known_sites
-from gomem.diagnosis.table_waits import least_telling
+from gomem.diagnosis.table_callers import (
+    MOSTLY,
+    NAMED,
+    WORTH_NAMING,
+    by_cum_words,
+    own_words,
+    stack_words,
+)
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.profiles import IN_USE, UNSAID
-from gomem.inputs.pprof.calls.names import STARTS, can_be_mended, package_of
+from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import (
     Bytes,
     BytesChange,
@@ -29,11 +36,11 @@ from gomem.text import (
     joined,
     text,
 )
+from gomem.units import TIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gomem.inputs.pprof.calls.nodes import Top
     from gomem.inputs.pprof.table import Profile
 
 _ROWS = "The rows of go tool pprof add up to {}"
@@ -41,16 +48,18 @@ _NO_LEAK = "It counts what was freed, too, so it cannot show a leak: {} can."
 _UNSAID_USE = (
     "The table does not say whether this is in use (pprof's default) or allocated since the start."
 )
-NAMED = 3  # functions and roots
-WORTH_NAMING = 0.05  # of the total
+IN_NO_MACHINE = TIB  # in use, by few machines
 MALG, LARGE = "runtime.malg", 64 << 20  # goroutine descriptors, explained from this size on
-MOSTLY = 0.5  # of the total
 OBJECTS, LEAST_ALIKE = "inuse_objects", 2
 DEFAULT_RATE = 512 << 10  # of heap profiles, in bytes
 SINGLE = 1 / 16  # a value this much above the rate is still one sample of a small object
 # init runs once and allocates a package's variables; a method of this name does not count.
 INIT = re.compile(r"(?:^|/)[^/.()]+\.init(?:\.[0-9]+|\.ializers)?$")
 SAID_ROUNDING = 0.005  # of the total; smaller rounding is below the digits of a sentence
+_FREED_TOO = (
+    "The table does not say what it counts, but hardly a machine has so much in use: most likely "
+    "it is what was allocated since the start (alloc_space), which counts what was freed, too."
+)
 IS_USED = {
     "inuse_space": "in use",
     "inuse_objects": "objects in use",
@@ -71,7 +80,7 @@ def pasted_words(profile: Profile) -> Text:
     who = table_words(profile, kind)
     if profile.kind == "bytes" and kind == UNSAID:
         whole = text("{}.", told_total(profile, kind))
-        return joined(" ", filter(None, (whole, Text(_UNSAID_USE), who)))
+        return joined(" ", filter(None, (whole, _unsaid_words(profile), who)))
     counted = IS_USED.get(kind, "samples" if kind == "count" else f"of {kind}")
     whole = text("{} {}.", told_total(profile, kind), counted)
     in_use = f"go tool pprof -sample_index={kind.replace('alloc', 'inuse')} PROFILE"
@@ -79,13 +88,18 @@ def pasted_words(profile: Profile) -> Text:
     said = joined(" ", filter(None, (whole, who, freed)))
     if UNSAID not in profile.sample_type_names:
         return said
-    rest = text("{}", _UNSAID_USE), table_words(profile, UNSAID)
+    rest = _unsaid_words(profile), table_words(profile, UNSAID)
     if kind.startswith("alloc"):  # all-time allocation is not the size of the heap
         unsaid = text("{}.", told_total(profile, UNSAID))
         other = text("Another table has {} {}.", size_words(profile, kind), counted)
         return joined(" ", filter(None, (unsaid, *rest, other, who)))
     other = text("Another table has {}.", size_words(profile, UNSAID))
     return joined(" ", filter(None, (said, other, *rest)))
+
+
+def _unsaid_words(profile: Profile) -> Text:
+    """What a table of bytes without a sample type counts, as far as its total shows it."""
+    return Text(_FREED_TOO if profile.total(UNSAID) >= IN_NO_MACHINE else _UNSAID_USE)
 
 
 def told_total(profile: Profile, kind: str) -> Text:
@@ -120,15 +134,16 @@ def table_words(profile: Profile, kind: str) -> Text:
     elif not named:
         named = [name for name in list(flat)[:1] if flat[name]]
     is_small = bool(named) and flat[named[0]] < WORTH_NAMING * total
+    by_cum = by_cum_words(profile, kind, flat)
     listed = _line_words(profile, kind)
     said = _rest_words(sum(flat.values()), total) if is_small and not listed else []
     said = _cut_words(profile, kind) or said
     is_own = not is_small and any(map(can_be_mended, named[:1]))
-    above = [] if is_own else _above(top, total, is_small)
-    if named and not (is_small and above):
+    above = by_cum or ([] if is_own else own_words(top, total, is_small))
+    if named and not (above and (is_small or by_cum)):
         said.append(_largest_words(profile, kind, {name: flat[name] for name in named}, is_small))
     if kind == GOROUTINE and not above:
-        above = _on_their_stacks(top, total)
+        above = stack_words(top, total)
     said += [*above, *listed, *_callers_words(profile, kind, named)]
     if kind.startswith("inuse") or profile.kind == "bytes":
         sizes = dict(zip(top.function, top.cum.tolist(), strict=True))
@@ -244,33 +259,6 @@ def _rest_words(shown: int, total: int) -> list[Text]:
     if shown >= WORTH_NAMING * total:
         return []
     return [text("The rows add up to {} of the total.", Share(shown / total))]
-
-
-def _above(top: Top, total: int, is_by_cum: bool) -> list[Text]:
-    """The program's own function with the smallest cum above `MOSTLY` of the total.
-
-    In a table sorted by cum, the one with the largest cum.
-    """
-    cums = zip(top.function, top.cum.tolist(), strict=True)
-    own = [(cum, name) for name, cum in cums if can_be_mended(name) and name not in STARTS]
-    worth = [pair for pair in own if pair[0] > MOSTLY * total]
-    most = max(own, default=(0, ""))
-    cum, name = most if is_by_cum else min(worth, default=most)
-    if cum < WORTH_NAMING * total:
-        return []
-    return [text("{} and its callees have {}.", Function(name), Share(cum / total))]
-
-
-def _on_their_stacks(top: Top, total: int) -> list[Text]:
-    """What most goroutines have on their stacks, one function of each package."""
-    cums = sorted(zip(top.cum.tolist(), top.function, strict=True), reverse=True)
-    least = max(WORTH_NAMING * total, least_telling(top, total))
-    packages: dict[str, Text] = {}
-    for cum, name in cums:
-        if cum >= least and (package := package_of(name)) not in {"runtime", *packages}:
-            packages[package] = text("{} ({})", Function(name), Share(cum / total))
-    named = joined(", ", list(packages.values())[:NAMED])
-    return [text("Their stacks contain {}.", named)] if packages else []
 
 
 def _changed(profile: Profile) -> Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.references import roots
-from gomem.diagnosis.pasted_profiles import MOSTLY, NAMED, WORTH_NAMING
+from gomem.diagnosis.table_callers import MOSTLY, NAMED, WORTH_NAMING
 from gomem.facts.profiles import IN_USE
 from gomem.text import Bytes, Quoted, Share, Text, joined, text
 

@@ -47,7 +47,6 @@ from gomem.diagnosis.other_systems import counted_when_released
 from gomem.diagnosis.part_words import runtime_words
 from gomem.diagnosis.pasted_profiles import (
     WHO_ALLOCATED,
-    WORTH_NAMING,
     alike_words,
     amount,
     pasted_words,
@@ -56,6 +55,7 @@ from gomem.diagnosis.pasted_profiles import (
     with_the_profile,
 )
 from gomem.diagnosis.references import held_words
+from gomem.diagnosis.table_callers import WORTH_NAMING
 from gomem.diagnosis.table_waits import wait_words
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES

@@ -481,3 +481,31 @@ def test_few_stacks_of_a_table_say_nothing_of_the_many_that_are_parked(tmp_path)
     assert "So few come and go in any service." in sentence
     many = table.replace("28", "2800").replace(" 24 ", " 2400 ")
     assert "So few" not in diagnosed(tmp_path, table=many).verdict.sentence
+
+
+BY_CUM = f"""Showing nodes accounting for 12.5MB, 6.25% of 200MB total
+{LEGEND}         0     0%     0%   120MB 60.00%  example.org/shop.(*cart).run
+         0     0%     0%   120MB 60.00%  example.org/shop.(*cart).fill
+  12.5MB  6.25%  6.25%    90MB 45.00%  example.org/shop.(*cart).add
+         0     0%  6.25%    70MB 35.00%  example.org/keys.load
+"""
+
+
+def test_a_table_sorted_by_cum_is_told_by_cum_and_shown_whole(tmp_path):
+    diagnosis = diagnosed(tmp_path, top=BY_CUM)
+
+    said, shown = diagnosis.verdict.sentence, as_text(diagnosis)
+    assert ["example.org/shop.(*cart).run", "example.org/keys.load"] == parts(said, Function)
+    assert [0.6, 0.35] == parts(said, Share)
+    rows = shown[shown.index("cum\n") :]
+    assert rows.index("(*cart).run") < rows.index("(*cart).fill") < rows.index("keys.load")
+    assert "functions not in the pasted text" in rows
+
+
+@pytest.mark.parametrize(("size", "is_large"), [("200MB", False), ("2150000MB", True)])
+def test_more_than_a_machine_has_is_not_in_use(tmp_path, size, is_large):
+    table = f"{SHOWN.format(size)}{LEGEND}  {size}   100%   100%   {size}   100%  main.f\n"
+    said = str(diagnosed(tmp_path, top=table).verdict.sentence)
+
+    assert is_large == ("most likely it is what was allocated" in said)
+    assert is_large != ("does not say whether this is in use" in said)

@@ -71,6 +71,7 @@ class AllocationSites(Answer):
         printed_shares: For a pasted table: the printed share of each row's flat.
         without_stack: The part of the total on samples without a stack, which no row includes.
         is_shown_in_part: Whether that part is what a pasted table or excerpt does not show.
+        is_printed: Whether the rows are those of a pasted table, which has no stacks.
     """
 
     sample_type: str
@@ -87,6 +88,7 @@ class AllocationSites(Answer):
     printed_shares: Mapping[str, float] = field(default_factory=dict)
     without_stack: int = 0
     is_shown_in_part: bool = False
+    is_printed: bool = False
 
     def __repr__(self) -> str:
         return f"<{len(self.function)} sites of {self.sample_type}>"
@@ -193,6 +195,7 @@ def top_sites(
         else profile.printed.shares.get(chosen.type, {}),
         without_stack=int(profile.values(sample_type)[profile.columns.lacks_stack].sum()),
         is_shown_in_part=profile.printed is not None or profile.header_total is not None,
+        is_printed=not profile.has_stacks,
     )
 
 

@@ -161,10 +161,19 @@ def _sites_table(
     total = format_bytes(sites.total) if in_bytes else format_count(sites.total)
     said = "total not printed" if sites.total_is_derived else text("{} total", total)
     caption = text("{} at {}: {}", counted or sites.sample_type, moment, said)
-    of_its_own = sites.top[sites.top["flat"] != 0]  # pure callers are in the flame graph
-    rows = (of_its_own if len(of_its_own) else sites.top).head(most or len(sites.top))
+    rows = _rows_of(sites).head(most or len(sites.top))
     rest = _without_stack(sites, cell) if sites.without_stack else ()
     return table(caption, columns, rows, rest, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)
+
+
+def _rows_of(sites: AllocationSites) -> pd.DataFrame:
+    """The sites with a flat value; of a pasted table, all rows in the order of the text."""
+    if sites.is_printed:
+        place = {name: number for number, name in enumerate(sites.printed_shares)}
+        by_text = sites.top["function"].map(lambda name: place.get(name, len(place)))
+        return sites.top.loc[by_text.sort_values(kind="stable").index]
+    of_its_own = sites.top[sites.top["flat"] != 0]  # pure callers are in the flame graph
+    return of_its_own if len(of_its_own) else sites.top
 
 
 def _without_stack(
@@ -174,6 +183,8 @@ def _without_stack(
     part = sites.without_stack
     share_cell = fraction_cell(part / sites.total)
     name = "not in the pasted text" if sites.is_shown_in_part else "without a stack"
+    if sites.is_printed:
+        name = f"functions {name}"  # what they call can be in the cum of a row
     return ((Cell(name), cell(part), NOTHING, share_cell, NOTHING, NOTHING),)
 
 
