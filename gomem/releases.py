@@ -188,19 +188,26 @@ def known_version(text: str, evidence: str) -> GoVersion | None:
 
 
 _STATED = re.compile(
-    rb"\b(?:go version:? |(?:compiled|built|running) (?:under |with |by |using |on |w/)"
+    rb"\b(?:go version(?: \((?:client|server)\))?:?[ \t]+"
+    rb"|(?:compiled|built|running) (?:under |with |by |using |on |w/)"
     rb"(?:go(?:lang)? )?|go ?(?:release|version)[:=] ?)\\?[\"'`]?(?:go|v)?"
     rb"(1\.\d{1,2}(?:\.\d{1,3})?)(?![\w.]*\d)"
     rb"|\bgo(1\.\d{1,2}(?:\.\d{1,3})?) (?:linux|darwin|windows|freebsd)/\w{3,8}\b",
     re.IGNORECASE,
 )  # fmt: skip
+# What docker version, podman version and the like print of themselves, and a process of docker's.
+_OF_DOCKER = re.compile(rb"API version:[^\n]*\n[ \t>]*go version[^\n]*", re.IGNORECASE)
+_IS_DOCKER = re.compile(rb"\d:\d\d(?:\.\d+)? +\S*docker(?:d|-daemon)?\b|github\.com/docker/docker/")
 
 
 def stated_release(text: bytes) -> str:
     """Return the Go release that a text states: `go version go1.17.7 linux/amd64`; else empty.
 
-    If a text states several, none of them is certain to be the program's.
+    If a text states several, none of them is certain to be the program's. That of docker version is
+    only if the text shows a process of docker's, or its code.
     """
+    if _OF_DOCKER.search(text) and not _IS_DOCKER.search(text):
+        text = _OF_DOCKER.sub(b"", text)
     found = {(first or second).decode() for first, second in _STATED.findall(text)}
     return f"go{found.pop()}" if len(found) == 1 else ""
 

@@ -35,3 +35,24 @@ def test_the_users_release_is_believed_first(tmp_path):
     path.write_text(f"compiled with go1.17.7\n{MEMSTATS}")
 
     assert "go1.24.2" == gomem.load(path, go_version="go1.24.2").go_version.text
+
+
+BY_DOCKER = " API version:  1.24\n Go version:   go1.6.3\n"
+PS = "USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND\n{}\n"
+ROW = "root 1809 4.3 19.8 2726788 1229952 ? Ssl Apr15 287:01 /usr/bin/{} --config a.toml"
+
+
+@pytest.mark.parametrize(("program", "release"), [("dockerd", "go1.6.3"), ("shop", None)])
+def test_docker_version_states_the_release_of_docker_alone(tmp_path, program, release):
+    path = tmp_path / "ticket.txt"
+    path.write_text(f"```\n{PS.format(ROW.format(program))}```\n\n```\n{BY_DOCKER}```\n")
+
+    assert release == gomem.load(path).go_version.text
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_the_side_can_stand_behind_the_name(tmp_path, side):
+    path = tmp_path / "ticket.txt"
+    path.write_text(f"Go version ({side}): go1.4.2\n{MEMSTATS}")
+
+    assert "go1.4.2" == gomem.load(path).go_version.text
