@@ -761,3 +761,18 @@ def test_usage_that_memory_stat_does_not_name_is_the_kernels():
     assert "506 MiB that no counter of memory.stat names (99 %)" in str(verdict.sentence)
     assert "kernel memory" in str(verdict.sentence)
     assert "slabinfo" in verdict.next_step
+
+
+KILLS = (
+    "Out of memory: Kill process 310 (shop) score 503 or sacrifice child\n"
+    "Killed process 310, UID 7, (shop) total-vm:900000kB, anon-rss:800000kB, file-rss:4kB\n"
+    "Out of memory: Kill process 377 (shop) score 503 or sacrifice child\n"
+    "Killed process 377, UID 7, (shop) total-vm:900000kB, anon-rss:850000kB, file-rss:4kB\n"
+)
+
+
+def test_a_kill_whose_own_line_is_cut_off_counts():
+    cut = "Out of memory: Kill process 401 (shop) score 500 or sacrifice c"
+
+    assert "killed 2 times" in gomem.diagnose(loaded(KILLS.encode())).verdict.headline
+    assert "killed 3 times" in gomem.diagnose(loaded(f"{KILLS}{cut}".encode())).verdict.headline

@@ -40,6 +40,11 @@ KILLED = re.compile(
     rb"(?:,\s{1,99}file-rss:(?P<file>\d{1,15})kB"
     rb"(?:,\s{1,99}shmem-rss:(?P<shmem>\d{1,15})kB)?)?"
 )
+# What older kernels print above that line, which a text can end before.
+CHOSEN = re.compile(
+    rb"(?:Memory cgroup o|O)ut of memory: Kill process (?P<pid>\d{1,10}),? "
+    rb"\((?P<name>[^\n]{0,64}?)\) score"
+)
 MAX_WRAPPED = 3  # further lines that the line of a killed process is wrapped onto
 TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss\b.*)")
 TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +[^\n]*\S)\s*")
@@ -155,10 +160,21 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
             what = CUT if row.rss is None else CUT_BEHIND
             is_cut = row.file_bytes is None
             damage += [Damage(source, f"line {number}", what, excerpt(line))] * is_cut
+    rows += _chosen(data, rows) if kills else ()
     if not kills and "memory.current" in cgroup:
         # as memory.events counts: the limit was reached, and nothing could be freed
         cgroup["oom"] = 1
     return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {}), damage
+
+
+def _chosen(data: bytes, rows: Sequence[ProcessRow]) -> Iterator[ProcessRow]:
+    """Yield the killed processes whose own lines are missing, without sizes."""
+    known = {row.pid for row in rows if row.killed_in}
+    for found in CHOSEN.finditer(data):
+        if int(found["pid"]) not in known:
+            number = data.count(b"\n", 0, found.start()) + 1
+            where = GROUP if CGROUP_KILL.search(found[0]) else MACHINE
+            yield _killed(found, b"", number, {}, where)
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
