@@ -110,8 +110,8 @@ class Capture(WithDamage, Mapping[str, Moment]):
         manifest: The collector's facts about the process, and the data it could not get.
         unread_evidence: Paths of files of unknown kind that contain memory data.
         other_runs: Readings that no frame has: of earlier processes in a text, or before its last.
-        unused_sizes, unused_settings: Sizes in the prose of a text, and runtime variables that it
-            sets (`GOGC=50`), verbatim, which no frame has; `stated` is what its sentences say.
+        unused_sizes, unused_counts, unused_settings: What no frame has: sizes and goroutine counts
+            in prose, variables set (`GOGC=50`), verbatim; `stated` is what its sentences say.
         system: The operating system named in a text, if it is not Linux; else empty.
         place: The folder or archive in which the files' paths begin, as it was named.
     """
@@ -127,6 +127,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     unread_evidence: tuple[str, ...] = ()
     other_runs: tuple[OtherRun, ...] = ()
     unused_sizes: tuple[str, ...] = ()
+    unused_counts: tuple[str, ...] = ()
     unused_settings: tuple[str, ...] = ()
     stated: tuple[Text, ...] = ()
     system: str = ""
@@ -387,8 +388,7 @@ def _row(moment: Moment) -> dict[str, Any]:
     if (profile := moment.heap_profile) is not None:
         known = {"inuse_space", "alloc_space"}.intersection(profile.sample_type_names)
         row |= {name: int(profile.total(name)) for name in sorted(known)}
-    metrics = moment.metrics
-    metrics = metrics[metrics["artefact"] == moment.paths.get("metrics")]
+    metrics = moment.metrics[moment.metrics["artefact"] == moment.paths.get("metrics")]
     last_reading = metrics[metrics["reading"] == metrics["reading"].max()]
     return row | dict(zip(last_reading["name"], last_reading["value"], strict=True))
 

@@ -141,6 +141,7 @@ def _load(
         manifest=manifest,
         other_runs=other_runs,
         unused_sizes=tuple(gathering.prose.sizes),
+        unused_counts=tuple(gathering.prose.counts),
         unused_settings=gathering.prose.unused_settings(gathering.artefacts),
         stated=tuple(gathering.prose.uses),
         system=gathering.prose.system,

@@ -93,7 +93,7 @@ _PRINTED = re.compile(
     rb"|(?:Mem-Info|Call Trace|Tasks state|Memory cgroup stats|Hardware name)\b)"
 )
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
-MIN_WORDS = 4
+MIN_WORDS, LONG_WORDS = 4, 8  # of a line of prose; of one that is prose by its length alone
 
 
 @dataclass(frozen=True)
@@ -288,6 +288,19 @@ def prose_in(lines: Sequence[bytes]) -> set[int]:
         if is_prose and is_apart:
             found.update(range(place, place + size))
         place += size
+    return found
+
+
+def sentences_in(lines: Sequence[bytes]) -> set[int]:
+    """The long lines outside of marks that only a person writes, whatever digits they have."""
+    found: set[int] = set()
+    is_inside = False
+    for place, line in enumerate(lines):
+        is_inside ^= is_mark(line)
+        words = _WORD.findall(line.lower())
+        is_sentence = len(words) >= LONG_WORDS and not _SENTENCE_WORDS.isdisjoint(words)
+        if is_sentence and not is_inside and not _PRINTED.match(line):
+            found.add(place)
     return found
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gomem.capture.pasted import MAX_BYTES, prose_in, unquoted
+from gomem.capture.pasted import MAX_BYTES, prose_in, sentences_in, unquoted
 from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
@@ -31,7 +31,7 @@ HEAD_BYTES = 1 << 16  # searched for the Go release
 NAMED = 3  # sizes, or settings
 _SIZE = re.compile(
     rb"(?<![\w.])(?<![eE]\+)"
-    rb"(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
+    rb"(?:\d+-)?(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
     rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
 )
 # What a person's script printed of numbers that it added up: `Total RSS: 448.5 MB`.
@@ -41,7 +41,14 @@ _SCRIPTED = re.compile(
     re.IGNORECASE,
 )
 _MEMORY_WORDS = re.compile(
-    rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
+    rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident|(?<!cpu )(?<!disk )usage"
+    rb"|footprint|oom\w*)\b",
+    re.IGNORECASE,
+)
+# Goroutines counted in a sentence; people write coroutines, too.
+_COUNTED = re.compile(
+    rb"(?<![\w.,:])\d{1,3}(?:[ ,']?\d{3}){0,4} [gc]o-?routines\b",
+    re.IGNORECASE,
 )
 _SAID = (use_beside_limit, peak_beside_limit, said_of_a_kill, sizes_by_tools)
 
@@ -57,6 +64,7 @@ class Prose:
     """Facts in a capture's texts, outside the pasted artefacts."""
 
     sizes: list[str] = field(default_factory=list)
+    counts: list[str] = field(default_factory=list)  # of goroutines
     uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
     settings: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)  # variables that a container's description sets
@@ -65,7 +73,9 @@ class Prose:
 
     def add(self, source: Source) -> None:
         """Add the facts of one text."""
-        self.sizes += _sizes_in_sentences(source)
+        sizes, counts = _in_sentences(source)
+        self.sizes += sizes
+        self.counts += counts
         head = source.data[:HEAD_BYTES]
         for table, sizes in tables_of_sizes(head) if b"\0" not in head else ():
             self.sizes += sizes if kind_of(table) is None else []
@@ -111,17 +121,18 @@ class Prose:
         return tuple(setting for setting in named if setting.partition("=")[0] not in known)
 
 
-def _sizes_in_sentences(source: Source) -> tuple[str, ...]:
-    """Return sizes that no parser reads: in prose, such as `1.2 GB`, and sums of a script."""
+def _in_sentences(source: Source) -> tuple[list[str], list[str]]:
+    """Return sizes and goroutine counts that no parser reads: in prose, and sums of a script."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data):
-        return ()
+        return [], []
     lines = unquoted(plain_characters(data).split(b"\n"))
-    written = (lines[place] for place in sorted(prose_in(lines)))
+    written = [lines[place] for place in sorted(prose_in(lines) | sentences_in(lines))]
     found = (_SIZE.findall(without_limits(line)) for line in written if _MEMORY_WORDS.search(line))
     sizes = [size.decode() for sizes in found for size in sizes]
     summed = (_SCRIPTED.fullmatch(line.strip()) for line in lines)
-    return (*sizes, *(found[0].decode("utf-8", "replace") for found in summed if found))
+    sizes += [found[0].decode("utf-8", "replace") for found in summed if found]
+    return sizes, [count.decode() for line in written for count in _COUNTED.findall(line)]
 
 
 def _settings_in_text(source: Source) -> tuple[str, ...]:

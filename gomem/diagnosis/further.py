@@ -49,16 +49,14 @@ def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) ->
 
 
 def _unused(capture: Capture) -> list[Text]:
-    """Sizes mentioned in the text, and settings; no number of the verdict uses them."""
-    sizes, settings = capture.unused_sizes, capture.unused_settings
-    said = []
-    if sizes:
-        counted = Count(len(sizes), "size")
-        said.append(text("{} in the text not used ({})", counted, first_quoted(sizes)))
-    if settings:
-        counted = Count(len(settings), "setting")
-        said.append(text("{} in the text not used ({})", counted, first_quoted(settings)))
-    return said
+    """Sizes, goroutine counts and settings in the text; no number of the verdict uses them."""
+    unused = (
+        ("size", capture.unused_sizes),
+        ("goroutine count", capture.unused_counts),
+        ("setting", capture.unused_settings),
+    )
+    words = "{} in the text not used ({})"
+    return [text(words, Count(len(said), n), first_quoted(said)) for n, said in unused if said]
 
 
 def _unread(diagnosis: Diagnosis, repeated: str) -> list[Text]:

@@ -340,6 +340,30 @@ def test_sizes_in_sentences_are_named_as_not_used(paste):
     assert "2 sizes in the text not used (1.2 GB, 2Gi)" in diagnose(capture).verdict.further
 
 
+@pytest.mark.parametrize(
+    ("sentence", "sizes"),
+    [
+        ("The profile shows that Go keeps only 1480MB of memory, and 4-5GB are elsewhere.", 2),
+        ("Its usage before was about 90 mb:", 1),
+        ("It is killed by the OOM killer long before it gets to 320Mb, I think.", 1),
+        ("Our disk usage is 900 GB of 2000 GB, as it has been since the start.", 0),
+    ],
+)
+def test_sentences_with_long_numbers_and_other_words_are_read_for_sizes(sentence, sizes, paste):
+    capture = paste(f"{sentence}\n\n```\n{USAGE.format(5, 6, 3)}```\n")
+
+    assert sizes == len(capture.unused_sizes)
+
+
+def test_goroutines_counted_in_a_sentence_are_named_as_not_used(paste):
+    capture = paste(
+        f"And after an hour the server has 1200345 coroutines, so it is slow.\n\n```\n{TABLE}```\n"
+    )
+
+    further = diagnose(capture).verdict.further
+    assert "1 goroutine count in the text not used (1200345 coroutines)" in further
+
+
 @pytest.mark.parametrize("text", [LOG, USAGE.format(5, 6, 3), TABLE])
 def test_evidence_itself_has_no_sentences(text, paste):
     assert () == paste(text).unused_sizes
