@@ -8,12 +8,13 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FILES, UNDIVIDED
 from gomem.diagnosis.few_fields import level_beside_rss
+from gomem.diagnosis.goroutine_words import by_goroutines
 from gomem.diagnosis.in_use import who_holds
 from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
 from gomem.diagnosis.without_rss import by_pasted
 from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
-from gomem.text import Bytes, MomentName, Share, Text, text
+from gomem.text import Bytes, Count, MomentName, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.finding import Finding
@@ -39,7 +40,8 @@ def whose_words(
         level_beside_rss(diagnosis, facts),
         _live_share_words(diagnosis, facts),
     )
-    return (*said, *of_go, *_beside(diagnosis), _holder(diagnosis, facts, named))
+    counted = _goroutines(diagnosis, facts) if named is None else Text()
+    return (*said, *of_go, *_beside(diagnosis), counted, _holder(diagnosis, facts, named))
 
 
 def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -81,6 +83,18 @@ def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
         if observation.group in OBSERVED_BESIDE
     )
     return tuple(observation.sentence for observation in beside)
+
+
+def _goroutines(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """The goroutines of the only snapshot, beside an RSS that nothing breaks down."""
+    counts = diagnosis.facts.goroutine_counts
+    if facts is None or facts.rss_bytes is None or len(counts) != 1:
+        return Text()
+    if facts.memstats is not None or facts.mappings is not None:
+        return Text()
+    shown = by_goroutines(diagnosis, facts)
+    counted = text("It has {}.", Count(counts[0].goroutines, "goroutine"))
+    return counted if shown is None else text("{}", shown[0])
 
 
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:

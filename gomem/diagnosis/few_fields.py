@@ -96,7 +96,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             ends = Bytes(int(lows[0])), Bytes(int(lows[-1]))
             swings = text("{} What it falls to rises, from {} to {}.", swings, *ends)
     of_level = _of_level(known, level, rounding)
-    counts = _of_a_page(diagnosis, last)
+    counts = _counts_words(diagnosis, last)
     sentences = (
         of_level, swings, live_words(diagnosis, known, level), _of_idle(last, known), of_sys,
         freed_words(diagnosis, last), counts, one_reading(diagnosis),
@@ -125,13 +125,12 @@ def _next_step(diagnosis: Diagnosis, last: pd.Series) -> Text:
     return SEE_KEPT if is_known else SEE_IDLE
 
 
-def _of_a_page(diagnosis: Diagnosis, last: pd.Series) -> Text:
-    """The goroutines and collections that a metrics page counts; empty without a page."""
-    if not any(map(diagnosis.capture.of_kind, COUNTING)):
-        return Text()
-    counts = [count for count in diagnosis.facts.goroutine_counts if count.moment == last["moment"]]
+def _counts_words(diagnosis: Diagnosis, last: pd.Series) -> Text:
+    """The goroutines of a snapshot, and the collections that a metrics page counts."""
+    every = diagnosis.facts.goroutine_counts
+    counts = [each for each in every if each.moment == last["moment"] and each.frame is None]
     said = [text("has {}", Count(counts[-1].goroutines, "goroutine"))] if counts else []
-    if pd.notna(last["NumGC"]):
+    if pd.notna(last["NumGC"]) and any(map(diagnosis.capture.of_kind, COUNTING)):
         said.append(text("has run {}", Count(int(last["NumGC"]), "GC")))
     return text("It {}.", joined(" and ", said)) if said else Text()
 

@@ -155,7 +155,9 @@ def _step_of(diagnosis: Diagnosis) -> Text:
     bounds = limits.most_share, limits.goroutine_growth
     if step := step_of_connections(str(largest["function"]), groups, *bounds):
         return step
-    return _THE_WHOLE_DUMP if _is_excerpt(diagnosis) else NO_BYTES
+    counts = [each for each in diagnosis.facts.goroutine_counts if each.frame is not None]
+    is_cut = counts[-1].shown < limits.most_share * counts[-1].goroutines
+    return _THE_WHOLE_DUMP if is_cut or _is_excerpt(diagnosis) else NO_BYTES
 
 
 def _is_excerpt(diagnosis: Diagnosis) -> bool:

@@ -5,23 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import HEAP
-from gomem.causes.commands import CAPTURE, TAKE_HEAP_PROFILE, TAKE_SMAPS, no_go_words
+from gomem.causes.commands import (
+    CAPTURE,
+    TAKE_HEAP_PROFILE,
+    TAKE_SMAPS,
+    TAKE_STACKS,
+    no_go_words,
+)
 from gomem.causes.finding import Finding, Severity
 from gomem.diagnosis.few_fields import one_reading
 from gomem.diagnosis.live_by_fields import AFTER_A_GC, risen_without_gc
+from gomem.inputs.named_sizes import suspects_goroutines
 from gomem.inputs.processes.languages import is_not_go
-from gomem.text import text
+from gomem.text import Text, text
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
 MISSING = "data-missing"
+HEAD_BYTES = 1 << 16  # of a text, searched for what it suspects
 MOSTLY = 0.75  # of RSS: then what retains the Go heap is asked first
 TAKE_ANOTHER = text("If this growth is unexpected, capture for ten minutes: {}.", CAPTURE)
 SEE_WHETHER_IT_GROWS = text("See whether it grows: {}.", CAPTURE)
 WHOLE_SMAPS = text("Take a complete smaps, so that RSS is exact: {}.", TAKE_SMAPS)
 WHAT_RETAINS = text("See what retains the Go heap: {}.", TAKE_HEAP_PROFILE)
+COUNT_GOROUTINES = text(
+    "See how many goroutines there are and where they wait, and again some minutes later: {}.",
+    TAKE_STACKS,
+)
 NOTHING_TO_DO = "Nothing to do."
 
 
@@ -43,8 +55,8 @@ def next_step_of(
         return text("{} {}", WHAT_RETAINS, WHOLE_SMAPS) if is_heap else WHOLE_SMAPS
     if facts is not None and facts.listed is not None and is_not_go(facts.listed.name):
         return no_go_words(facts.listed, diagnosis.capture.unused_settings)
-    if severity is None and one_reading(diagnosis):
-        return SEE_WHETHER_IT_GROWS
+    if severity is None and (step := _by_one_reading(diagnosis)):
+        return step
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     missing = (finding.next_step for finding in diagnosis.findings if finding.code == MISSING)
     steps = [AFTER_A_GC] * bool(risen_without_gc(diagnosis)) + [*missing] * (not is_divided)
@@ -53,3 +65,20 @@ def next_step_of(
     unsound = (finding for finding in diagnosis.findings if finding.severity >= Severity.WARNING)
     otherwise = NOTHING_TO_DO if severity is None else TAKE_ANOTHER
     return next((finding.next_step for finding in unsound), otherwise)
+
+
+def _by_one_reading(diagnosis: Diagnosis) -> Text:
+    """The step that follows from a text's suspicion, or from a reading alone; else empty."""
+    if _may_be_goroutines(diagnosis):
+        return COUNT_GOROUTINES
+    return SEE_WHETHER_IT_GROWS if one_reading(diagnosis) else Text()
+
+
+def _may_be_goroutines(diagnosis: Diagnosis) -> bool:
+    """Whether a text suspects a leak of goroutines, and the capture has at most a few of them."""
+    counts = diagnosis.facts.goroutine_counts
+    few = diagnosis.thresholds.excerpt_goroutines
+    if any(count.goroutines > few for count in counts):
+        return False
+    texts = (file.source.whole_text for file in diagnosis.capture.files if file.kind.is_pasted)
+    return any(suspects_goroutines(data[:HEAD_BYTES]) for data in texts if b"\0" not in data[:4096])

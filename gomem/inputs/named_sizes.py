@@ -48,6 +48,11 @@ _RATE = re.compile(
     rb"(?<![\w.,])(\d{1,6})(?: \w{1,10})? goroutines? (?:every|per|each|an?) "
     rb"(?:(\d{1,4}) ?)?(s|secs?|seconds?|m|mins?|minutes?|h|hours?|day|request|scrape|call)\b"
 )
+_GOROUTINE_LEAK = re.compile(
+    rb"(?<!no )(?<!not )(?<!not a )(?<!any )(?:goroutines? (?:are |is |were |being )?leak"
+    rb"|leak(?:s|ed|ing)? (?:of |the |some |many )?goroutines?\b)",
+    re.IGNORECASE,
+)
 _SECONDS = {b"s": 1, b"m": 60, b"h": 3600, b"d": DAY}
 _STACK = re.compile(
     rb"^ *goroutine \d{1,19} \[([^\]\n]{1,80})\][^\n]*\n *([\w./*()\[\]{}%~-]+)\([^\n]*$",
@@ -87,6 +92,11 @@ def said_of_sizes(data: bytes) -> Iterator[Text]:
         since = "; what is cumulative counts since the start, and most of it may be freed"
         is_total = any(_TOTALS.search(label) for label in labelled)
         yield text("it lists sizes by name ({}){}", joined(", ", sizes), since if is_total else "")
+
+
+def suspects_goroutines(data: bytes) -> bool:
+    """Whether a text speaks of a leak of goroutines, and does not deny one."""
+    return _GOROUTINE_LEAK.search(data) is not None
 
 
 def rate_words(data: bytes) -> Text:

@@ -262,3 +262,57 @@ def test_a_few_connections_of_a_client_ask_for_response_bodies_and_warn_of_none(
 
     assert "resp.Body.Close()" in found.verdict.next_step
     assert "goroutine-leak" not in {finding.code for finding in found.findings}
+
+
+STATSD = (
+    "api.runtime.num_goroutines:{}|g\napi.runtime.alloc_bytes:5005472|g\n"
+    "api.runtime.sys_bytes:{}|g\n"
+)
+
+
+def test_a_count_above_the_sizes_is_read(tmp_path):
+    text = "".join(STATSD.format(count, 21416184) for count in (41, 43))
+    found = diagnosed(tmp_path, STATSD.format(96, 21416184))
+    counts = diagnosed(tmp_path, text).facts.goroutine_counts
+
+    assert "It has 96 goroutines." in found.verdict.sentence
+    assert [41, 43] == [count.goroutines for count in counts]
+
+
+TOP = (
+    "  PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND\n"
+    "  740 me 20 0 9g 4.2g 13m S 0 9 1:2 shop\n"
+)
+
+
+def test_stacks_beside_an_rss_are_told(tmp_path):
+    found = diagnosed(tmp_path, f"```\n{TOP}```\nand then\n```\n{LONE}```\n")
+
+    assert any("main.(*pool).next" in said for said in found.verdict.whose)
+
+
+def test_a_count_beside_an_rss_is_told(tmp_path):
+    line = "2026/11/20 09:00:00 stats: rss_mb=196.4 heap_alloc_mb=30.2 goroutines=15\n"
+
+    assert "It has 15 goroutines." in diagnosed(tmp_path, line).verdict.whose
+
+
+@pytest.mark.parametrize(
+    ("title", "is_asked"),
+    [
+        ("How can I debug a goroutine leak?", True),
+        ("It has no goroutine leak.", False),
+        ("It grows.", False),
+    ],
+)
+def test_a_suspicion_of_goroutines_is_what_comes_next(title, is_asked, tmp_path):
+    found = diagnosed(tmp_path, f"# {title}\n\n```\n{TOP}```\n")
+
+    assert is_asked == ("goroutine?debug=2" in found.verdict.next_step)
+    assert is_asked != ("smaps" in found.verdict.next_step)
+
+
+def test_records_that_are_fewer_than_the_head_says_ask_for_the_whole(tmp_path):
+    text = "goroutine profile: total 3000\n400 @ 0x43 0x44\n#\t0x43\tmain.f+0x1\t/src/a.go:3\n"
+
+    assert "Count the goroutines" in diagnosed(tmp_path, text).verdict.next_step

@@ -159,7 +159,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
     plain = plain_words(data)
     damage: list[Damage] = []
     dumps: list[WordsDump] = []
-    lines, ended = LineNumbers(plain), 0
+    lines, ended, is_above = LineNumbers(plain), 0, False
     apart = rows_apart(data)
     for fields in whole_dumps(list(dumps_of(list(_fields(plain)))), plain, source, damage):
         start, end = fields[0].start, fields[-1].end
@@ -168,8 +168,9 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         dump = WordsDump({size.name: size.value for size in fields}, place)
         dump.steps = {size.name: size.step for size in fields if size.step > 1}
         beside = lines_of(plain, start, end)
+        is_above = is_above if dumps else _count_above(plain, start) is not None
         dump.rss = _rss_beside(beside, fields)
-        dump.goroutines = _only(GOROUTINES, _with_next_line(plain, start, end))
+        dump.goroutines = _goroutines_beside(plain, start, end, is_above=is_above)
         dump.begins = line in apart
         dump.time, ended = time_beside(plain, max(ended, start - 2000), start, end)
         dump.time_of_day = "" if dump.time else clock_at_start(beside)
@@ -280,11 +281,22 @@ def _number(name: str, number: str, unit: str) -> tuple[int | float, int] | None
     return round(value), max(1, round(factor / 10**decimals)) if "e" not in number.lower() else 1
 
 
-def _with_next_line(text: bytes, start: int, end: int) -> bytes:
-    """Return the lines of a dump, and the next one if the dump has a line for each field."""
+def _goroutines_beside(text: bytes, start: int, end: int, *, is_above: bool) -> int | None:
+    """Return the number in the lines of a dump, or next to them if each field has a line."""
+    count = _only(GOROUTINES, lines_of(text, start, end))
+    if count is not None or b"\n" not in text[start:end]:
+        return count
     stop = text.find(b"\n", end)
-    is_one_line = stop < 0 or b"\n" not in text[start:end]
-    return lines_of(text, start, end if is_one_line else stop + 1)
+    behind = start if stop < 0 else stop + 1
+    if is_above:
+        return _count_above(text, start)
+    return _only(GOROUTINES, lines_of(text, start, behind))
+
+
+def _count_above(text: bytes, start: int) -> int | None:
+    """Return the number of goroutines in the line above; None without it."""
+    above = text.rfind(b"\n", 0, start)
+    return None if above < 0 else _only(GOROUTINES, lines_of(text, above, above))
 
 
 def _only(pattern: re.Pattern[bytes], lines: bytes) -> int | None:
