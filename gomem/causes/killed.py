@@ -151,6 +151,10 @@ def again_words(listed: Listed) -> Text:
     return text("; {} was killed {} times{}", Program(listed.name), Count(listed.kills), within)
 
 
+_SEE_THE_LIMIT = text(
+    "See whether the container has a limit, or else the node was full: {}.",
+    Command("kubectl describe pod POD | grep -A3 Limits"),
+)
 _CATCH_IT = "No file says what used the memory. Capture the next run as it grows: {}."
 
 
@@ -164,6 +168,7 @@ def killed_container(case: Case, cause: Cause) -> list[Finding]:
     at = text(" at its limit of {}", Bytes(limit)) if limit else Text()
     lived = Text() if kill.seconds is None else text(", {} after its start", Seconds(kill.seconds))
     again = text("; {}", Count(kill.restarts, "restart")) if kill.restarts else Text()
+    unlimited = "" if limit or kill.by_docker else _SEE_THE_LIMIT
     return [
         cause.finding(
             Severity.CRITICAL,
@@ -175,7 +180,7 @@ def killed_container(case: Case, cause: Cause) -> list[Finding]:
                 *known(path, "s", {"from start to kill": kill.seconds}),
                 *known(path, "count", {"restarts": kill.restarts}),
             ),
-            next_step=_next_step(case, limit, kill.seconds),
+            next_step=sentences(unlimited, _next_step(case, limit, kill.seconds)),
             confidence="certain",
         )
     ]

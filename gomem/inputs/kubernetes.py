@@ -116,11 +116,13 @@ class OomKilled:
         limit_bytes: Its memory limit; None if it has none, or if several differ.
         seconds: How long it ran; None if unknown.
         restarts: How often it was restarted; None if unknown.
+        by_docker: Whether docker inspect describes it, and so has its limit, too.
     """
 
     limit_bytes: int | None
     seconds: float | None
     restarts: int | None
+    by_docker: bool = False
 
 
 def oom_killed(head: bytes) -> OomKilled | None:
@@ -136,6 +138,7 @@ def oom_killed(head: bytes) -> OomKilled | None:
         limit_bytes=sizes.pop() if len(sizes) == 1 else None,
         seconds=_lived_seconds(head),
         restarts=max(map(int, counts), default=None),
+        by_docker=by_docker,
     )
 
 

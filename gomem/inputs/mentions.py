@@ -43,6 +43,7 @@ from gomem.inputs.named_sizes import (
     without_limits,
 )
 from gomem.inputs.sized_rows import rows_with_sizes
+from gomem.inputs.system import MACOS, system_of
 from gomem.inputs.text_lines import decoded
 from gomem.inputs.used_of_limit import limits_in_words, used_of_limit
 from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
@@ -114,6 +115,10 @@ _ASK_GROWTH = (
     "gomem capture PID --every 10m -o DIR takes smaps, MemStats and a heap profile together, and "
     "says which of them grows"
 )
+_ASK_ON_MACOS = (
+    "vmmap --summary PID has its memory by region, curl -s http://HOST:PORT/debug/pprof/heap what "
+    "Go retains of it; gomem capture reads /proc, which macOS does not have"
+)
 _ASK_LIMIT = (
     "docker stats --no-stream or kubectl top pod --containers prints it, "
     "gomem capture PID -o DIR says what it is used for"
@@ -143,6 +148,13 @@ class Mention:
 
 def mentioned(head: bytes) -> Mention | None:
     """Return the most informative mention in a text; None if it mentions nothing about memory."""
+    seen = _mentioned(head)
+    if seen is None or "gomem capture" not in seen.way_out or system_of(head) != MACOS:
+        return seen
+    return Mention(seen.what, Text(_ASK_ON_MACOS))
+
+
+def _mentioned(head: bytes) -> Mention | None:
     if not says_killed(head):
         return next(_mentions(head), None)
     limits = (limit.encode("ascii") for limit in limits_in_words(head))

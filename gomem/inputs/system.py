@@ -21,7 +21,7 @@ _NAMED = {
     ),
     MACOS: re.compile(
         rb"\bmac ?OS\b|\bOS ?X\b|(?:\b|_)darwin[/_-](?:amd64|arm64)\b|^goos: darwin|\bMacBook\b"
-        rb"|\bPhysMem: ",
+        rb"|\bPhysMem: |\bVM_ALLOCATE\b|/usr/bin/footprint\b|\bvmmap\b",
         re.MULTILINE | re.IGNORECASE,
     ),
     WASM: re.compile(rb"\[wasm\]|\bGOARCH=wasm\b|\b(?:js|wasip1|wasi)/wasm\b"),

@@ -26,6 +26,7 @@ DESCRIBED = """Containers:
       memory:  256Mi
 """
 INSPECTED = '[{"State": {"OOMKilled": true}, "HostConfig": {"Memory": 268435456}}]\n'
+UNLIMITED = INSPECTED.replace("268435456", "0")
 YAML = (
     "spec:\n  containers:\n  - resources:\n      limits:\n        memory: 256Mi\nstatus:\n"
     "  - lastState:\n      terminated:\n        exitCode: 137\n        reason: OOMKilled\n"
@@ -69,6 +70,14 @@ def test_docker_compose_counts_in_binary_units():
     killed = oom_killed(text.replace("268435456", "0").encode())
     assert killed is not None
     assert 256 << 20 == killed.limit_bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [(DESCRIBED, False), (DESCRIBED.replace("256Mi", "-"), True), (UNLIMITED, False)],
+)
+def test_a_kill_without_a_limit_asks_for_it(text, asks, tmp_path):
+    assert asks == ("grep -A3 Limits" in first(tmp_path, pod_txt=text).next_step)
 
 
 def test_a_life_is_rounded_not_cut(tmp_path):

@@ -206,3 +206,11 @@ def test_the_use_and_how_often_it_was_full_are_told_together():
 
     assert "uses 400 MiB (memory.current); memory.max is 512 MiB" in seen.what
     assert "reached its limit 40 times (max)" in seen.what
+
+
+@pytest.mark.parametrize(("tool", "is_macos"), [("/usr/bin/footprint -p 7", True), ("top", False)])
+def test_macos_has_no_smaps(tool, is_macos):
+    seen = mentioned(f"By {tool}:\n\nFootprint: 3 GB\nRSS: 426 MB\nVSZ: 97 GB\n".encode())
+
+    assert is_macos == ("vmmap --summary" in seen.way_out)
+    assert is_macos != ("gomem capture PID" in seen.way_out)
