@@ -326,11 +326,13 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
     found = [*gathering.damage, *gathering.reasons]
     if len(found) == 1 and found[0].source == PurePath(path).name:  # the path already names it
         (only,) = found
-        return named + only.message.removeprefix(only.source) + gathering.prose.uses_words
+        is_named = any(size in only.message for size in gathering.prose.sizes)
+        beside = gathering.prose.uses_words if is_named else gathering.prose.sizes_words
+        return named + only.message.removeprefix(only.source) + beside
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     reasons = joined("; ", [*_said_once([place.message for place in found[:3]]), *more])
-    beside = gathering.prose.sizes_words
-    return text("{}: nothing that gomem can read: {}{}", named, reasons, beside)
+    unused = gathering.prose.sizes_words
+    return text("{}: nothing that gomem can read: {}{}", named, reasons, unused)
 
 
 def _said_once(messages: Sequence[str]) -> list[str]:

@@ -93,6 +93,8 @@ _PRINTED = re.compile(
     rb"|(?:Mem-Info|Call Trace|Tasks state|Memory cgroup stats|Hardware name)\b)"
 )
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
+_ENDED = re.compile(rb"[.!?:]\W{0,3}$")  # as a sentence ends
+_PAIR = re.compile(rb"\w:\d")  # of a program: `anon-rss:12kB`
 MIN_WORDS, LONG_WORDS = 4, 8  # of a line of prose; of one that is prose by its length alone
 
 
@@ -298,8 +300,9 @@ def sentences_in(lines: Sequence[bytes]) -> set[int]:
     for place, line in enumerate(lines):
         is_inside ^= is_mark(line)
         words = _WORD.findall(line.lower())
-        is_sentence = len(words) >= LONG_WORDS and not _SENTENCE_WORDS.isdisjoint(words)
-        if is_sentence and not is_inside and not _PRINTED.match(line):
+        is_long = len(words) >= LONG_WORDS and not _SENTENCE_WORDS.isdisjoint(words)
+        is_ended = _ENDED.search(line) is not None and _PAIR.search(line) is None
+        if is_long and is_ended and not is_inside and not _PRINTED.match(line):
             found.add(place)
     return found
 

@@ -118,8 +118,8 @@ IF_IT_IS_GO = text(
     CAPTURE_ONCE,
 )
 _SEE_SLABS = text(
-    "No counter of memory.stat names most of it, so no file of a process will: it is memory of the "
-    "kernel for these processes. See which of its objects: {}; of the whole machine: {}.",
+    "Kernel memory is in no process's smaps. See which objects of the kernel fill the cgroup: {}; "
+    "or the machine: {}.",
     Command("cat /sys/fs/cgroup/memory/GROUP/memory.kmem.slabinfo"),
     Command("slabtop -o -s c | head -20"),
 )

@@ -364,7 +364,13 @@ def test_goroutines_counted_in_a_sentence_are_named_as_not_used(paste):
     assert "1 goroutine count in the text not used (1200345 coroutines)" in further
 
 
-@pytest.mark.parametrize("text", [LOG, USAGE.format(5, 6, 3), TABLE])
+KILL = (
+    "[310.1] Memory cgroup out of memory: Killed process 31 (shop) total-vm:900000kB, "
+    "anon-rss:850000kB, file-rss:4kB, shmem-rss:0kB, UID:0 pgtables:80kB oom_score_adj:1000\n"
+)
+
+
+@pytest.mark.parametrize("text", [LOG, USAGE.format(5, 6, 3), TABLE, KILL])
 def test_evidence_itself_has_no_sentences(text, paste):
     assert () == paste(text).unused_sizes
 
