@@ -196,7 +196,7 @@ _STATED = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 # What docker version, podman version and the like print of themselves, and a process of docker's.
-_OF_DOCKER = re.compile(rb"API version:[^\n]*\n[ \t>]*go version[^\n]*", re.IGNORECASE)
+_DOCKER_VERSION = re.compile(rb"API version:[^\n]*\n[ \t>]*go version[^\n]*", re.IGNORECASE)
 _IS_DOCKER = re.compile(rb"\d:\d\d(?:\.\d+)? +\S*docker(?:d|-daemon)?\b|github\.com/docker/docker/")
 
 
@@ -206,8 +206,8 @@ def stated_release(text: bytes) -> str:
     If a text states several, none of them is certain to be the program's. That of docker version is
     only if the text shows a process of docker's, or its code.
     """
-    if _OF_DOCKER.search(text) and not _IS_DOCKER.search(text):
-        text = _OF_DOCKER.sub(b"", text)
+    if _DOCKER_VERSION.search(text) and not _IS_DOCKER.search(text):
+        text = _DOCKER_VERSION.sub(b"", text)
     found = {(first or second).decode() for first, second in _STATED.findall(text)}
     return f"go{found.pop()}" if len(found) == 1 else ""
 
