@@ -8,6 +8,7 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FILES, UNDIVIDED
 from gomem.diagnosis.few_fields import level_beside_rss
+from gomem.diagnosis.goroutine_words import by_goroutines
 from gomem.diagnosis.in_use import who_holds
 from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
 from gomem.diagnosis.without_rss import by_pasted
@@ -39,7 +40,8 @@ def whose_words(
         level_beside_rss(diagnosis, facts),
         _live_share_words(diagnosis, facts),
     )
-    return (*said, *of_go, *_beside(diagnosis), _holder(diagnosis, facts, named))
+    held = (_holder(diagnosis, facts, named), _goroutine_words(diagnosis, facts, named))
+    return (*said, *of_go, *_beside(diagnosis), *held)
 
 
 def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -81,6 +83,17 @@ def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
         if observation.group in OBSERVED_BESIDE
     )
     return tuple(observation.sentence for observation in beside)
+
+
+def _goroutine_words(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:
+    """Where goroutines wait, beside an RSS that nothing breaks down or explains."""
+    if facts is None or facts.rss_bytes is None or named is not None:
+        return ""
+    is_said = any(observation.group == "goroutines" for observation in diagnosis.observations)
+    if is_said or facts.mappings is not None or facts.memstats is not None:
+        return ""
+    told = by_goroutines(diagnosis, facts)
+    return "" if told is None else told[0]
 
 
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:
