@@ -286,3 +286,15 @@ def test_a_scrape_in_a_chat_is_read_beside_typed_readings(paste):
 
     assert "RSS grew from 9.5 MiB at 09:11:20 to 58 MiB" in said(found)
     assert 334 == found.facts.moments[-1].goroutine_count
+
+
+def test_a_cut_rollup_says_how_much_is_in_files(paste):
+    found = paste(
+        "It uses 260 MB on a small box, smaps_rollup, what fit the screen:\n\n"
+        "00400000-7ffc1114c000 ---p 00000000 00:00 0                              [rollup]\n"
+        "Rss:              266240 kB\nPss:              265000 kB\nPss_Dirty:          6144 kB\n"
+        "Pss_Anon:           6144 kB\nPss_File:         258856 kB\nPss_Shmem:             0 kB\n"
+        "Private_Clean:    258000 kB\nPrivate_Dirty:      6144 kB\n"
+    )
+
+    assert "RSS is 260 MiB: 254 MiB mapped files and shared memory" in said(found)
