@@ -1,7 +1,8 @@
 """What is cut in a text that a person wrote is an excerpt: the author left the rest out.
 
 That is what its parser calls cut or missing, and a last line that is none of its form. A file that
-a command wrote, or a copy of it, is damaged if its end is missing.
+a command wrote, or a copy of it, is damaged if its end is missing. What somebody says in a chat,
+and a prompt with its command, is of no file: `[18:07] kim: and now`.
 """
 
 from __future__ import annotations
@@ -27,14 +28,19 @@ if TYPE_CHECKING:
 LINE, FENCE_LINE = b"\n", b"```"
 WORDS = 5  # of a sentence; a heading has fewer
 _CUT = re.compile(r"\b(?:is|are) cut\b|\b(?:is|are|be) missing\b")
+_BETWEEN = re.compile(
+    rb"[ \t>]*(?:\[\d\d?:\d\d(?::\d\d)?\] ?<?[\w.@-]{1,40}>?:?(?: .*)?"
+    rb"|\d\d?:\d\d(?::\d\d)? [$#%>] .*)"
+)
 _OTHER_FORM = re.compile(r"; wanted\b")
 
 
 def as_excerpts(source: Source, kind: Kind, damage: Iterable[Damage]) -> list[Damage]:
     """Return the damage of a text; what is cut is an excerpt where a person wrote around it."""
     found = list(damage)
+    lines = source.data.split(LINE) if found and len(source.data) <= MAX_BYTES else []
+    found = [fault for fault in found if not _is_between(fault, lines)]
     if found and kind.scope == MOMENT_SCOPE and _is_written(source):
-        lines = source.data.split(LINE)
         found = [_as_excerpt(fault) if _is_cut(fault, lines) else fault for fault in found]
     return [source.placed(fault) for fault in found]
 
@@ -43,15 +49,26 @@ def _as_excerpt(fault: Damage) -> Damage:
     return fault if fault.is_excerpt else replace(fault, what=f"{EXCERPT}{fault.what}")
 
 
+def _is_between(fault: Damage, lines: Sequence[bytes]) -> bool:
+    """Whether a line that is none of a form is of a chat, or has a prompt behind a time."""
+    number = _line_of_other_form(fault)
+    return 0 < number <= len(lines) and _BETWEEN.fullmatch(lines[number - 1].strip()) is not None
+
+
 def _is_cut(fault: Damage, lines: Sequence[bytes]) -> bool:
     """Whether something is missing, or the last line of a paste is none of its form."""
     if _CUT.search(str(fault.what)) is not None:
         return True
+    number = _line_of_other_form(fault)
+    below = filter(bytes.strip, islice(lines, number, None))
+    return number > 0 and FENCE.fullmatch(next(below, FENCE_LINE)) is not None
+
+
+def _line_of_other_form(fault: Damage) -> int:
+    """The line, from 1, that is none of its file's form; 0 if the fault is another."""
     word, _, number = fault.where.partition(" ")
-    if word != "line" or not is_digits(number) or _OTHER_FORM.search(str(fault.what)) is None:
-        return False
-    below = filter(bytes.strip, islice(lines, int(number), None))
-    return FENCE.fullmatch(next(below, FENCE_LINE)) is not None
+    is_line = word == "line" and is_digits(number)
+    return int(number) if is_line and _OTHER_FORM.search(str(fault.what)) else 0
 
 
 def _is_written(source: Source) -> bool:

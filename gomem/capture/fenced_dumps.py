@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.pasted import is_mark
 from gomem.capture.place import place_of_word
+from gomem.inputs.goroutines.parse import DOTS
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.markdown import FENCE
@@ -59,7 +60,8 @@ def _joined(lines: Sequence[bytes], dump: Source, part: Source) -> Source | None
         return None
     if not _numbers(dump).isdisjoint(_numbers(part)):
         return None
-    data = dump.data + b"\n" * len(between) + part.data
+    left_out = (line.strip() if DOTS.fullmatch(line.strip()) else b"" for line in between)
+    data = b"".join((dump.data, *(line + b"\n" for line in left_out), part.data))
     return replace(dump, data=data, stored=data)
 
 

@@ -28,7 +28,7 @@ from gomem.inputs.pods import lines_of_pods
 from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
-from gomem.inputs.runtime_lines.structured import lines_of_readings
+from gomem.inputs.runtime_lines.typed import lines_of_readings, says_what
 from gomem.inputs.separators import time_in
 from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
@@ -64,7 +64,7 @@ COMMAND_LINES = 50  # lines that can have the command that wrote a log
 IN_WORDS = frozenset({"memstats", "runtime_lines"})
 # Kinds whose parsers skip MemStats in words between their lines.
 WITHOUT_WORDS = frozenset(
-    {LOG, "pprof_text", "processes", "goroutines", "gobench", "cgroup", "pmap"}
+    {LOG, "pprof_text", "processes", "goroutines", "gobench", "cgroup", "pmap", "metrics"}
 )
 
 _NAMED = re.compile(NAMED)
@@ -192,6 +192,8 @@ def _beside(lines: Sequence[bytes], part: Stretch) -> Iterator[Stretch]:
         kinds = IN_WORDS
     elif part.kind in IN_WORDS:
         found, kinds = lines_of_processes(text), frozenset({TABLE})
+        if not found and part.kind == "memstats":
+            found, kinds = lines_of_readings(text), frozenset({"runtime_lines"})
     else:
         return
     kept = frozenset(part.start + number - 1 for number in found)
@@ -238,8 +240,8 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[Stretch]:
             yield Stretch(start, place, is_fenced or is_marked)
         # A command that says what a number is, or pprof's sample type, belongs to its output.
         asks = (asks_for_cgroup, asks_for_columns)
-        says_what = _ASKS_PPROF.search(line) is not None or any(ask(line) for ask in asks)
-        start = place if says_what else place + 1
+        is_head = any(ask(line) for ask in asks) or says_what(lines, place)
+        start = place if is_head or _ASKS_PPROF.search(line) is not None else place + 1
         is_marked = ends and not is_fence
         is_fenced ^= is_fence
 

@@ -59,7 +59,8 @@ def goal_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
 
 def heap_evidence(moment: MomentFacts, *fields: str) -> tuple[Evidence, ...]:
     """Return MemStats sizes by name, without unknown sizes."""
-    stats = moment.heap if moment.memstats is None else moment.memstats
+    known_by = (moment.memstats, moment.heap, moment.partial)
+    stats = next((stats for stats in known_by if stats is not None), None)
     if stats is None:
         return ()
     sizes = {name: int(stats[name]) for name in fields if pd.notna(stats.get(name))}

@@ -7,8 +7,10 @@ use. The free slots between them count in HeapInuse but not in HeapAlloc.
 
 from __future__ import annotations
 
+import math
+
 from gomem.analysis.memory.groups import FREE
-from gomem.analysis.memory.heap_slots import slots_beyond
+from gomem.analysis.memory.heap_slots import LEAST_GOAL_BYTES, slots_beyond
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_decides, limit_may_decide
 from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
@@ -49,7 +51,7 @@ CAUSE = Cause(
 
 def free_slots(moment: MomentFacts) -> int:
     """Return bytes of spans in use that hold no object; 0 if unknown."""
-    in_use, allocated = moment.counted("HeapInuse"), moment.counted("HeapAlloc")
+    in_use, allocated = moment.told("HeapInuse"), moment.told("HeapAlloc")
     if in_use is None or allocated is None or moment.skew.crosses_a_collection:
         return 0
     return in_use - allocated
@@ -61,10 +63,12 @@ def excess_slots(moment: MomentFacts, case: Case) -> int:
     Free slots alone are not fragmentation: right after a sweep, half of the heap can be free slots,
     and allocation fills them up to NextGC. HeapInuse beyond that goal is not needed even just
     before the next collection. GOMEMLIMIT counts free slots, which reduces a goal that GOMEMLIMIT
-    sets; the rule then uses the goal that GOGC alone would set.
+    sets; the rule then uses the goal that GOGC alone would set. Without NextGC the goal is at most
+    what GOGC makes of HeapAlloc, which is never below what was live at the last GC.
     """
-    goal: float | None = moment.counted("NextGC")
-    in_use, slots = moment.counted("HeapInuse"), free_slots(moment)
+    goal: float | None = moment.told("NextGC")
+    goal = _most_goal(moment, case) if goal is None else goal
+    in_use, slots = moment.told("HeapInuse"), free_slots(moment)
     if not goal or not slots or in_use is None:
         return 0
     if moment.limited_goal is not None:
@@ -74,16 +78,30 @@ def excess_slots(moment: MomentFacts, case: Case) -> int:
     return slots_beyond(in_use, in_use - slots, goal)
 
 
+def _most_goal(moment: MomentFacts, case: Case) -> float | None:
+    """Return the largest goal that the last GC can have set; None if GOGC or a field is unknown."""
+    gogc, allocated = float(case.facts.settings.gogc.value), moment.told("HeapAlloc")
+    if not 0 < gogc < math.inf or not allocated or not moment.told("NumGC"):
+        return None
+    stacks, rest = moment.told("StackInuse"), ("Sys", "HeapInuse", "HeapIdle")
+    sys, *heap = map(moment.told, rest)
+    known = [size for size in heap if size is not None]
+    if stacks is None and (sys is None or len(known) < len(heap)):
+        return None
+    scanned = stacks if stacks is not None else max(0, (sys or 0) - sum(known))
+    return max(LEAST_GOAL_BYTES * gogc, allocated + (allocated + scanned) * gogc)
+
+
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     limits, slots, excess = case.thresholds, free_slots(moment), excess_slots(moment, case)
     least = limits.notable(limits.fragmentation_bytes, moment.held_bytes)
     if slots < least:
         return None
-    in_use, goal = moment.counted("HeapInuse") or 0, moment.counted("NextGC") or 0
+    in_use, goal = moment.told("HeapInuse") or 0, moment.told("NextGC")
     is_beyond, what = excess >= least, "The heap is fragmented"
     if not is_beyond:
         # A sweep leaves such slots after each GC, if the whole heap in use fits into the goal.
-        if slots < limits.fragmentation_inuse_fraction * in_use or in_use <= goal:
+        if goal is None or slots < limits.fragmentation_inuse_fraction * in_use or in_use <= goal:
             return None
         what = "The heap has free slots that new objects fill before the next GC"
     # A span in use is not always fully resident: the runtime does not touch a fresh span without
@@ -102,5 +120,5 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             *rss_evidence(moment),
         ),
         next_step=text(_REMEDY, top_of_last(case, "--sample-type inuse_objects")),
-        confidence="likely" if is_beyond else "possible",
+        confidence="likely" if is_beyond and goal else "possible",
     )

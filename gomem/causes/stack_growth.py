@@ -97,6 +97,11 @@ def _most_since_gc(moment: MomentFacts, case: Case) -> int | None:
     return max((count for _, count in (*before[-1:], *since)), default=moment.goroutine_count)
 
 
+def _knows_last_gc(moment: MomentFacts) -> bool:
+    """Return whether MemStats say when the last GC was, as all do that are not cut."""
+    return moment.any_memstats is None or pd.notna(moment.any_memstats.get("LastGC"))
+
+
 def _next_step(deep: Sequence[Caller], *, is_counted: bool) -> Text:
     """Return how to count goroutines, or where the recursion is; else the step of the cause."""
     if not is_counted:
@@ -188,7 +193,8 @@ def _title(
         )
     if count is not None:
         many = Count(count, "goroutine")
-        return text("Goroutine stacks take {}: {} with {} each", takes, many, each)
+        most = "" if _knows_last_gc(moment) else "at most "
+        return text("Goroutine stacks take {}: {} with {}{} each", takes, many, most, each)
     of_it = " of this snapshot" if case.facts.goroutine_counts else ""
     return text("Goroutine stacks take {}; no file{} counts the goroutines", takes, of_it)
 

@@ -40,8 +40,8 @@ def whose_words(
         level_beside_rss(diagnosis, facts),
         _live_share_words(diagnosis, facts),
     )
-    counted = _goroutines(diagnosis, facts) if named is None else Text()
-    return (*said, *of_go, *_beside(diagnosis), counted, _holder(diagnosis, facts, named))
+    held = (_holder(diagnosis, facts, named), _goroutine_words(diagnosis, facts, named))
+    return (*said, *of_go, *_beside(diagnosis), *held)
 
 
 def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -85,16 +85,19 @@ def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
     return tuple(observation.sentence for observation in beside)
 
 
-def _goroutines(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    """The goroutines of the only snapshot, beside an RSS that nothing breaks down."""
+def _goroutine_words(
+    diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None
+) -> Text | str:
+    """Where goroutines wait, or how many there are, beside an RSS that nothing explains."""
+    if facts is None or facts.rss_bytes is None or named is not None:
+        return ""
+    is_said = any(observation.group == "goroutines" for observation in diagnosis.observations)
+    if is_said or facts.mappings is not None or facts.memstats is not None:
+        return ""
     counts = diagnosis.facts.goroutine_counts
-    if facts is None or facts.rss_bytes is None or len(counts) != 1:
-        return Text()
-    if facts.memstats is not None or facts.mappings is not None:
-        return Text()
-    shown = by_goroutines(diagnosis, facts)
-    counted = text("It has {}.", Count(counts[0].goroutines, "goroutine"))
-    return counted if shown is None else text("{}", shown[0])
+    if (told := by_goroutines(diagnosis, facts)) is not None:
+        return told[0]
+    return text("It has {}.", Count(counts[0].goroutines, "goroutine")) if len(counts) == 1 else ""
 
 
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:

@@ -30,6 +30,7 @@ ANONYMOUS, SHARED, CACHE, KERNEL = (
     "kernel memory",
 )
 NAMED_SHARE = 0.1  # of the usage, or of its growth: smaller parts are not named
+TIMES_RSS = 2  # shared memory that is as many times RSS is mostly not in it
 _WHAT_IT_IS = {
     SHARED: " The kernel cannot reclaim files in tmpfs, such as /dev/shm, or shared memory: they "
     "stay until they are removed.",
@@ -114,6 +115,25 @@ def usage_words(facts: MomentFacts, at: Text) -> Text:
     if facts.is_mostly_page_cache:
         words = "The cgroup's processes use {} of anonymous memory{}."
         return text(words, Bytes(parts[ANONYMOUS]), at)
+    return _by_parts(facts, parts, at)
+
+
+def beyond_rss(facts: MomentFacts | None) -> tuple[Text, Text]:
+    """What a cgroup uses, if most of it is shared memory that RSS lacks, and the next step.
+
+    Both are empty if RSS is of the same size, or if memory.stat does not say it.
+    """
+    parts = {} if facts is None or facts.rss_is_of_cgroup else parts_of(facts.cgroup)
+    shared = parts.get(SHARED, 0)
+    if facts is None or facts.rss_bytes is None or shared < sum(parts.values()) / 2:
+        return EMPTY, EMPTY
+    if shared < max(MIN_BYTES, TIMES_RSS * facts.rss_bytes):
+        return EMPTY, EMPTY
+    return text("{}{}", _by_parts(facts, parts, EMPTY), _WHAT_IT_IS[SHARED]), _LIST_FILES
+
+
+def _by_parts(facts: MomentFacts, parts: Mapping[str, int], at: Text) -> Text:
+    """Say how much a cgroup uses, with its large parts."""
     used = _used(facts, parts)
     least = "" if first_known(facts.cgroup, *USED) is not None else "at least "
     named = [name for name in parts if parts[name] >= NAMED_SHARE * used]

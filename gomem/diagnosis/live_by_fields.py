@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.heap_slots import LEAST_GOAL_BYTES
 from gomem.causes.commands import TAKE_AFTER_GC
 from gomem.text import Bytes, Count, MomentName, Text, joined, text
-from gomem.units import MIB
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
-LEAST_GOAL_BYTES = 4 * MIB  # with GOGC=100 (runtime/mgcpacer.go): a lower goal tells nothing
 LEVELS = ("HeapInuse", "HeapAlloc")  # the first that both ends have
 AFTER_A_GC = text("See what is live, after a GC: {}.", TAKE_AFTER_GC)
 FREED = (

@@ -23,7 +23,7 @@ from gomem.analysis.memory.groups import (
 )
 from gomem.causes.finding import Finding, Severity
 from gomem.diagnosis.beside import whose_words
-from gomem.diagnosis.cgroup_growth import cgroup_growth, usage_words
+from gomem.diagnosis.cgroup_growth import beyond_rss, cgroup_growth, usage_words
 from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.further import further_words, series_words
@@ -150,7 +150,11 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         headline, said["where"] = first_and_rest(headline)
     elif first == "where" and facts is not None:
         headline, said["where"] = _where_in_short(diagnosis, facts), where
-    cached = cache_words(facts)
+    beyond, beyond_step = beyond_rss(facts) if first == "where" else (Text(), Text())
+    if beyond:
+        headline, said["where"] = (joined(" ", (beyond, words)) for words in (headline, where))
+        next_step = beyond_step
+    cached = Text() if beyond else cache_words(facts)
     if cached == where or (where.startswith("The cgroup uses") and _is_of_cgroup(facts)):
         cached = Text()
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:

@@ -225,6 +225,8 @@ def _threads(sides: _Sides) -> int | None:
     counted = _number(sides.moment.status, "Threads")
     if counted is None and sides.listed is not None:
         counted = sides.listed.threads
+    if counted is None and sides.logged is not None:
+        counted = sides.logged.sizes.get("threads")
     if counted is None and known is None and sides.classified is not None:
         return stacks_of_threads(sides.classified.mappings)
     return counted if counted is not None or known is None else int(known)

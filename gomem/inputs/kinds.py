@@ -38,6 +38,7 @@ from gomem.inputs.runtime_lines.columns import pattern_of_columns
 from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines
 from gomem.inputs.runtime_lines.structured import looks_like_structured
 from gomem.inputs.runtime_lines.tables import looks_like_table
+from gomem.inputs.runtime_lines.typed import looks_like_typed
 from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.smaps.parse import kind_of_mappings
 from gomem.inputs.smaps.pmap import looks_like_pmap
@@ -297,7 +298,8 @@ def _beside_words(data: bytes) -> Kind | None:
         return BY_NAME["runtime_lines"]
     if has_totals(data):
         return BY_NAME["cgroup"]
-    return BY_NAME["runtime_lines"] if any_plain(looks_like_table, data) else None
+    is_read = looks_like_typed(data) or any_plain(looks_like_table, data)
+    return BY_NAME["runtime_lines"] if is_read else None
 
 
 def is_named_as_one(name: str) -> bool:

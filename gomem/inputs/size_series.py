@@ -1,7 +1,8 @@
 """Lines of a log or script that repeat one memory size: `alloc: 349264`, `VmRSS: (1; 2; +1)`.
 
-gomem only reports them: the meaning and the unit of the number are unknown. Only VmRSS is known: in
-/proc/PID/status it is in kB.
+gomem only reports them: the meaning and the unit of the number are unknown. Known are VmRSS, which
+/proc/PID/status has in kB, and a cgroup's use in bytes, `18:05:37 MemoryCurrent=15622144`, which
+has page cache too and is no RSS.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from gomem.units import KIB, MIB
 
 MIN_LINES = 4
 _LINE = re.compile(
-    rb"^[^\n]{0,80}?(?<![\w.])(?P<name>VmRSS|RSS|rss|[Hh]eap ?[Aa]lloc|[Aa]lloc"
-    rb"|[Mm]em(?:ory)?(?:[ _-](?:usage|used|alloc))?)[\"'`*]*[ \t]*[:=][ \t]*[\"'(\[]{0,2}"
+    rb"^[^\n]{0,80}?(?<![\w.])(?P<name>MemoryCurrent|memory\.(?:usage_in_bytes|current)"
+    rb"|VmRSS|RSS|rss|[Hh]eap ?[Aa]lloc|[Aa]lloc"
+    rb"|[Mm]em(?:ory)?(?:[ _-](?:usage|used|alloc))?)[\"'`*]*[ \t]*"
+    rb"(?:[:=]|(?<=_in_bytes )|(?<=\.current ))[ \t]*[\"'(\[]{0,2}"
     rb"(?P<first>\d{1,15}(?:\.\d{1,6})?)(?P<unit> ?[kKMGT]i?[bB]\b)?"
     rb"(?! (?!bytes\b|is\b|was\b|as\b)[a-z]{2,20}s\b(?![:=]))"  # a number of things
     rb"(?:(?:; ?| ?-> ?| ?=> ?)(?P<then>\d{1,15}(?:\.\d{1,6})?)(?! ?[kKMGT]i?B))?(?![\w.]|-\d)",
     re.MULTILINE,
 )
 IN_KIB = "VmRSS"
+CGROUP_USE = frozenset({"MemoryCurrent", "memory.usage_in_bytes", "memory.current"})
 FIRST_GC = 4 * MIB  # the heap at which the first GC runs with GOGC=100
 ALLOCATED = frozenset({"alloc", "heapalloc"})
 _ASK = (
@@ -71,4 +75,6 @@ def _size(size: float, name: str, unit: str) -> Text:
     """Return a size as printed; VmRSS in bytes, because its unit is known."""
     if name == IN_KIB and not unit:
         return text("{}", Bytes(round(size * KIB)))
+    if name in CGROUP_USE and not unit:
+        return text("{}", Bytes(round(size)))
     return text("{}", Quoted(f"{size:.15g}{' ' if unit else ''}{unit}"))

@@ -40,3 +40,27 @@ def test_a_table_of_pprof_with_fewer_rows_is_an_excerpt_wherever_it_is(tmp_path)
     (damage,) = load(tmp_path).damaged
 
     assert damage.is_excerpt
+
+
+ROWS = (
+    "09:14:28 $ kubectl top pod -l app=till --no-headers\ntill-0   12m   17Mi\n"
+    "09:15:28 $ kubectl top pod -l app=till --no-headers\ntill-0   12m   77Mi\n"
+)
+CHAT = (
+    "[09:14] kim: goroutines?\ngoroutine profile: total 4\n"
+    "4 @ 0x47558e 0x453937\n#\t0x66acde\tmain.pump+0x5e\t/app/pump.go:20\n\n"
+    "[09:18] kim: hm. RSS?\n[09:18] lee: 71 MB, was 25 MB at nine\n"
+)
+
+
+@pytest.mark.parametrize("text", [f"Could somebody look at till?\n\n{ROWS}", CHAT])
+def test_prompts_and_chat_between_readings_are_no_damage(tmp_path, text):
+    (tmp_path / "paste.txt").write_text(text)
+
+    assert () == tuple(load(tmp_path).damaged)
+
+
+def test_a_time_before_a_prompt_is_that_of_what_it_prints(tmp_path):
+    (tmp_path / "paste.txt").write_text(f"Could somebody look at till?\n\n{ROWS}")
+
+    assert ["09:14:28", "09:15:28"] == list(load(tmp_path).moments["moment"])

@@ -1,7 +1,9 @@
 """Free slots are fragmentation where no headroom explains them."""
 
 import math
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from gomem.analysis.memory.skew import Skew
@@ -147,3 +149,33 @@ def test_a_goal_as_high_as_the_heap_in_use_leaves_nothing_beyond():
 
     assert [] == found(60)
     assert (Severity.WARNING, MIB) == (found(59)[0].severity, found(59)[0].bytes)
+
+
+def in_words(**sizes):
+    """MemStats that lack fields that a ledger needs, such as NextGC."""
+    stats = pd.Series({name: size * MIB for name, size in sizes.items()} | {"NumGC": 11})
+    return replace(facts(), memstats=None, heap=None, partial=stats)
+
+
+def test_without_the_goal_it_is_at_most_what_objects_allow():
+    """
+    Objects 5, GOGC 100: the goal is 17 MiB at most, with 7 MiB of stacks and the like.
+    """
+    known = {"HeapAlloc": 5, "HeapInuse": 70, "HeapIdle": 12, "Sys": 89}
+
+    (found,) = find(answers(in_words(**known)))
+
+    assert found.title.startswith("The heap is fragmented: 65 MiB of HeapInuse (70 MiB) is free")
+    assert ("possible", 53 * MIB) == (found.confidence, found.bytes)
+    assert {"HeapInuse", "HeapAlloc", "Rss"} == {each.field for each in found.evidence}
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"HeapAlloc": 40, "HeapInuse": 70, "HeapIdle": 12, "Sys": 89},
+        {"HeapAlloc": 5, "HeapInuse": 70},
+    ],
+)
+def test_what_fills_until_the_largest_goal_is_no_fragmentation(known):
+    assert [] == find(answers(in_words(**known)))

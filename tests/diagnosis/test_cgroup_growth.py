@@ -95,3 +95,24 @@ def test_rss_that_grows_alike_is_said_once(tmp_path):
 
     assert found.verdict.headline.startswith("RSS grew")
     assert "usage grew" not in found.verdict.sentence
+
+
+PS = "  PID USER      RSS NLWP CMD\n 4711 shop   {rss} 5 /srv/till\n"
+
+
+def _beside_ps(folder, rss, **parts):
+    text = f"The process is small:\n\n{PS.format(rss=rss)}\nThe cgroup:\n\n{_stat(1, **parts)}"
+    return _diagnosed(folder, text).verdict
+
+
+def test_shared_memory_that_rss_lacks_is_said_first(tmp_path):
+    verdict = _beside_ps(tmp_path, 7240, shmem=300)
+
+    assert verdict.headline.startswith("The cgroup uses 303 MiB: 300 MiB shared memory and files")
+    assert "RSS is 7.1 MiB (till, PID 4711, by ps)" in verdict.headline
+    assert "find /dev/shm" in verdict.next_step
+
+
+@pytest.mark.parametrize(("rss", "parts"), [(310_000, {"shmem": 300}), (7240, {"shmem": 1})])
+def test_shared_memory_that_can_be_in_rss_is_not_said_first(rss, parts, tmp_path):
+    assert _beside_ps(tmp_path, rss, **parts).headline.startswith("RSS is")

@@ -235,3 +235,66 @@ def test_sizes_in_gb_can_be_of_thousands(paste):
     assert words not in said(paste(usage.format("GiB")))
     in_mib = usage.replace("8.5", "8500").format("MiB")
     assert words not in said(paste(f"{in_mib}\nIt has 32 GB of memory.\n"))
+
+
+# Readings that people type, beside other evidence
+
+TYPED = "".join(f"- 09:1{at}:20: {at * 30} MB\n" for at in range(1, 6))
+STACK = (
+    "goroutine {} [sync.Mutex.Lock, 3 minutes]:\nsync.(*Mutex).Lock(...)\n"
+    "\tsync/mutex.go:46\nmain.(*Till).Book(0x0)\n\ttill/main.go:31 +0x69\n\n"
+)
+
+
+def test_typed_readings_beside_stacks_are_both_said(paste):
+    stacks = "".join(map(STACK.format, (7, 8, 9)))
+    more = "(...)\n\nand another one of them:\n\n" + STACK.format(12)
+    found = paste(f"rss from the monitoring\n{TYPED}\nThe stacks:\n\n{stacks}{more}")
+
+    assert "RSS grew from 29 MiB at 09:11:20 to 143 MiB" in said(found)
+    assert "At least 4 goroutines; 4 wait in main.(*Till).Book" in said(found)
+
+
+def test_a_table_of_rss_beside_flat_memstats_in_words_is_native_memory(paste):
+    rows = "".join(f"   | 09:1{at}:20 | {at * 30_000} |\n" for at in range(1, 6))
+    fields = "HeapAlloc 25175{}, HeapSys 8036352, StackInuse 327680, Sys 12604680, NumGC {}"
+    found = paste(
+        f"It grows. What we saw:\n\n   | time | RSS kB |\n   |---|---|\n{rows}\n"
+        f"2. /debug/vars at 09:12:20: {fields.format(60, 2)}\n"
+        f"   /debug/vars at 09:15:20: {fields.format(80, 8)}\n"
+    )
+
+    words = said(found)
+    assert "RSS grew from 29 MiB" in words
+    assert "MiB is not Go's, and no heap profile shows it" in words
+
+
+PAGE = (
+    "go_memstats_heap_alloc_bytes 1.5e+07\ngo_memstats_heap_idle_bytes 2.5e+07\n"
+    "go_memstats_heap_inuse_bytes 1.7e+07\ngo_memstats_sys_bytes 5.5e+07\n"
+    "process_resident_memory_bytes 6.1e+07\n"
+)
+
+
+def test_a_scrape_in_a_chat_is_read_beside_typed_readings(paste):
+    rows = "".join(f"    09:1{at}:20   {at * 9}   {at}.5MB   {at * 10}MB\n" for at in range(1, 7))
+    found = paste(
+        "> kim: RSS only goes up today\n> kim: the columns are time, jobs, heap_alloc, rss\n\n"
+        f"{rows}\n> lee: the last scrape please\n> kim: go_goroutines 334\n{PAGE}\n"
+        "> lee: there were about 2000 jobs at noon\n> kim: so?\n"
+    )
+
+    assert "RSS grew from 9.5 MiB at 09:11:20 to 58 MiB" in said(found)
+    assert 334 == found.facts.moments[-1].goroutine_count
+
+
+def test_a_cut_rollup_says_how_much_is_in_files(paste):
+    found = paste(
+        "It uses 260 MB on a small box, smaps_rollup, what fit the screen:\n\n"
+        "00400000-7ffc1114c000 ---p 00000000 00:00 0                              [rollup]\n"
+        "Rss:              266240 kB\nPss:              265000 kB\nPss_Dirty:          6144 kB\n"
+        "Pss_Anon:           6144 kB\nPss_File:         258856 kB\nPss_Shmem:             0 kB\n"
+        "Private_Clean:    258000 kB\nPrivate_Dirty:      6144 kB\n"
+    )
+
+    assert "RSS is 260 MiB: 254 MiB mapped files and shared memory" in said(found)

@@ -575,8 +575,16 @@ def test_the_machines_memory_is_said_with_what_its_cache_cannot_give_back(text, 
             ),
         ),
         ("t=1 mem: 12.5 MB\nt=2 mem: 99.5 MB\nt=3 mem: 40 MB\nt=4 mem: 12 MB\n", "at most 99.5 MB"),
+        (
+            "".join(f"- 09:1{n}:42 memory.usage_in_bytes {n * 12582912}\n" for n in (1, 2, 3, 4)),
+            "4 lines of memory.usage_in_bytes: from 12 MiB to 48 MiB",
+        ),
+        (
+            "".join(f"  09:1{at}:37  MemoryCurrent={at * 10485760}\n" for at in (1, 2, 3, 4)),
+            "4 lines of MemoryCurrent: from 10 MiB to 40 MiB",
+        ),
     ],
-    ids=["VmRSS, before and after", "alloc", "mem, with a unit"],
+    ids=["VmRSS, before and after", "alloc", "mem, with a unit", "of a cgroup", "of a unit"],
 )
 def test_lines_that_repeat_one_size_say_where_it_goes(text, said):
     seen = looks_like(text.encode(), "")

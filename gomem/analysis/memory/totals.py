@@ -124,6 +124,10 @@ def _of_rollup(rollup: pd.Series, status: pd.Series | None) -> ResidentTotals:
     if files is None and _known(rollup, "Anonymous"):
         files = (rss_bytes - int(rollup["Anonymous"]), "smaps_rollup Rss - Anonymous")
         notes = ("smaps_rollup does not separate shared memory from files; both count as files",)
+    elif files is None and _known(rollup, "Pss_Anon"):
+        # Of a rollup that is cut: anonymous memory is seldom shared, so that Pss has all of it.
+        rest = max(0, rss_bytes - int(rollup["Pss_Anon"]))
+        files = (rest, "smaps_rollup Rss - Pss_Anon: files and shared memory")
     lazy = None
     if _known(rollup, "LazyFree"):
         lazy = (int(rollup["LazyFree"]), "smaps_rollup LazyFree, of all mappings")

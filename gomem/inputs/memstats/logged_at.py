@@ -33,7 +33,10 @@ _START = re.compile(
     re.IGNORECASE,
 )
 _UPTIME = re.compile(rb"\bup[_ -]?time" + _SIGN + rb"(\d[\d.hmns]{1,40})(?!\w)", re.IGNORECASE)
-_CLOCK = re.compile(rb"[ \t>\[]*([01]?\d:[0-5]\d:[0-5]\d|2[0-3]:[0-5]\d:[0-5]\d)(?![\d:])")
+# At the start of a line, or where it says when: `/debug/vars at 09:00:05: HeapAlloc 2517560`.
+_CLOCK = re.compile(
+    rb"(?:[^\n:]{0,60} at )?[ \t>\[]*([01]?\d:[0-5]\d:[0-5]\d|2[0-3]:[0-5]\d:[0-5]\d)(?!\d|:\d)"
+)
 
 
 def time_beside(text: bytes, since: int, start: int, end: int) -> tuple[datetime | None, int]:
@@ -64,7 +67,7 @@ def _times(text: bytes, since: int, stop: int) -> Iterator[datetime]:
 
 
 def clock_at_start(line: bytes) -> str:
-    """Return the time of day that a line begins with, as `09:00:05`; empty without one."""
+    """Return the time of day that a line begins with, or is of, as `09:00:05`; else empty."""
     found = _CLOCK.match(line)
     return "" if found is None else found[1].decode().zfill(8)
 

@@ -44,6 +44,8 @@ _SAMPLE = re.compile(
     rb"(?:[ \t]++[-\d.][\d.]*+)?\s*+(?:#.*)?"
 )
 _NAME = re.compile(rb"[ \t]*([A-Za-z_:][\w:]{0,200})(?<!:)(?![\w:])")
+# Who pasted a sample into a chat: `> ken: go_goroutines 334`.
+_SAID_BY = re.compile(rb"[ \t>]*(?:[\w.-]{1,30}:[ \t]+)?(?=(?:go|process)_\w+(?:\{[^}\n]*\})? +\d)")
 # Lines that only OpenMetrics has; it names a counter without its `_total`.
 _OPEN = re.compile(
     rb"^# (?:UNIT |EOF$|TYPE (?:\S+ (?:unknown|info|stateset|gaugehistogram)$"
@@ -217,7 +219,8 @@ def _samples(
     # slow to import, because it includes a server
     from prometheus_client.parser import text_string_to_metric_families
 
-    for number, line in enumerate(data.split(NEWLINE), start=1):
+    for number, pasted in enumerate(data.split(NEWLINE), start=1):
+        line = _SAID_BY.sub(b"", pasted, count=1)
         name = None if line.startswith(b"#") else _NAME.match(line)
         meant = None if name is None else meaning_of(name[1].decode())
         if name is None or meant is None:

@@ -31,6 +31,7 @@ _OTHER_DATE = re.compile(
 _UNIX = re.compile(rb"1\d{9}(?:\.\d{1,9})?")
 _NO_OFFSET = frozenset({b"UTC", b"GMT", b"+0000"})
 
+_PROMPTED = re.compile(rb"\[?(\d\d:\d\d:\d\d)\]? (?=[$#%>] )")
 _CLOCK = re.compile(rb"(?:top - |[^\n]{0,40}?[ T])?(\d{1,2}:\d\d:\d\d)\b")
 
 
@@ -39,6 +40,12 @@ def time_of_day(line: bytes) -> str:
     found = _CLOCK.match(line)
     is_afternoon = re.search(rb"[ \d][AP]M\b", line) is not None
     return "" if found is None or is_afternoon else found[1].decode().zfill(8)
+
+
+def before_prompt(line: bytes) -> tuple[str, bytes]:
+    """Return the time of day before a prompt, empty without one, and the line without it."""
+    found = _PROMPTED.match(line)
+    return ("", line) if found is None else (found[1].decode(), line[found.end() :])
 
 
 def is_date(line: bytes) -> bool:

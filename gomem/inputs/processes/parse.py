@@ -29,7 +29,7 @@ from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.markdown import FENCE, without_tags
 from gomem.inputs.processes.bare_pairs import looks_like_pairs, parse_pairs
 from gomem.inputs.processes.beside import Beside, is_beside, is_prose
-from gomem.inputs.processes.dates import time_of, time_of_day
+from gomem.inputs.processes.dates import before_prompt, time_of, time_of_day
 from gomem.inputs.processes.docker_json import rows_of_json
 from gomem.inputs.processes.headless import FULL_NAMES, HEADLESS, MASKED
 from gomem.inputs.processes.in_a_loop import rows_of_a_loop
@@ -208,7 +208,8 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None, str]]:
     """
     at, of_day = None, ""
     for number, raw in enumerate(data.split(b"\n"), start=1):
-        line = _bare(raw)
+        clock, line = before_prompt(_bare(raw))
+        at, of_day = (None, clock) if clock else (at, of_day)
         if printed := time_in(line):
             at = time_of(printed)
             of_day = time_of_day(printed) if at is None else ""
@@ -243,8 +244,7 @@ def _has_table(data: bytes) -> bool:
         asked = _form_asked(line)
         if asked is not None and asked.row(below) is not None:
             return True
-    first = next(filter(None, lines), b"")
-    return any(_form_of_row(line) is not None for line in (first, *lines))
+    return any(_form_of_row(line) is not None for line in lines)
 
 
 def _form_of_row(line: bytes) -> _Form | None:

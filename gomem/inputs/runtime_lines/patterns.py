@@ -22,7 +22,7 @@ SIZES = (
     "rss", "go_alloc", "go_idle", "go_released", "go_slack", "go_total", "go_sys", "go_stacks",
     "cgo", "cgo_total", "go_heap_inuse", "go_heap_idle", "go_heap_sys", "go_next_gc",
 )  # fmt: skip
-COUNTS = ("goroutines", "gcs", "objects")
+COUNTS = ("goroutines", "gcs", "objects", "threads")
 GROUPS = ("time", *SIZES, *COUNTS)
 UNITS = {"kib": KIB, "mib": MIB, "gib": GIB, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 USER = "--pattern"

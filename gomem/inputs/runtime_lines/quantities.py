@@ -40,6 +40,7 @@ _QUANTITIES = {
     **dict.fromkeys(("goroutines", "numgoroutine", "numgoroutines"), "goroutines"),
     **dict.fromkeys(("numgc", "gcs"), "gcs"),
     **dict.fromkeys(("heapobjects", "goheapobjects"), "objects"),
+    **dict.fromkeys(("threads", "numthreads", "nlwp"), "threads"),
 }
 # Sizes that are never small: a number without a unit that is one cannot be in bytes.
 _NEVER_SMALL = frozenset({"rss", "go_alloc", "go_heap_inuse", "go_heap_sys", "go_sys"})

@@ -25,7 +25,6 @@ from gomem.inputs.runtime_lines.parse import (
     ISO,
     LoggedReading,
     in_time,
-    parse_runtime_lines,
     reading_of,
 )
 from gomem.inputs.runtime_lines.patterns import COUNTS, Pattern
@@ -79,18 +78,6 @@ def parse_structured(data: bytes, *, source: str) -> tuple[list[LoggedReading], 
     return in_time(readings), []
 
 
-def lines_of_readings(data: bytes) -> set[int]:
-    """Return the lines, from 1, of readings between lines of another kind, such as a GC log's."""
-    for parse, least in ((parse_runtime_lines, 1), (parse_structured, MIN_ROWS)):
-        try:
-            readings, _ = parse(data, source="")
-        except FormatError:
-            continue
-        if len(readings) >= least:
-            return {reading.line for reading in readings}
-    return set()
-
-
 def unread_sizes(data: bytes) -> list[str]:
     """Return the keys that look like a size of memory, and are of no known quantity and unit."""
     rows = list(_rows(data[:HEAD_BYTES]))
@@ -100,7 +87,7 @@ def unread_sizes(data: bytes) -> list[str]:
         name
         for name in names
         if _ON_MEMORY.search(name)
-        and (_quantity_of(name)[0] not in known or _quantity_of(name)[0] not in LEVELS)
+        and (own_quantity_of(name)[0] not in known or own_quantity_of(name)[0] not in LEVELS)
         and all(_IS_SIZE.fullmatch(row.values[name]) for row in rows if name in row.values)
     ]
 
@@ -137,7 +124,8 @@ def _in_json(line: bytes) -> dict[str, bytes]:
 
 
 @lru_cache(maxsize=1024)
-def _quantity_of(name: str) -> tuple[str, int | None]:
+def own_quantity_of(name: str) -> tuple[str, int | None]:
+    """Return the quantity and unit of a key, as those of a column, but for words of anybody."""
     return ("", None) if name.lower() in _ANYBODYS else quantity_of(name)
 
 
@@ -145,7 +133,7 @@ def _quantities(row: _Row) -> dict[str, str]:
     """Return the first key of each quantity in a row."""
     found: dict[str, str] = {}
     for name in row.values:
-        quantity, _ = _quantity_of(name)
+        quantity, _ = own_quantity_of(name)
         if quantity:
             found.setdefault(quantity, name)
     return found
@@ -164,7 +152,7 @@ def _units(rows: list[_Row]) -> dict[str, tuple[str, int]]:
     cells: defaultdict[tuple[str, int | None], list[bytes]] = defaultdict(list)
     for row in rows[:SAMPLE_ROWS]:
         for quantity, name in _quantities(row).items():
-            cells[quantity, _quantity_of(name)[1]].append(row.values[name])
+            cells[quantity, own_quantity_of(name)[1]].append(row.values[name])
     units = {}
     for (quantity, unit), values in cells.items():
         judged = unit_of(quantity, values) if unit is None else unit

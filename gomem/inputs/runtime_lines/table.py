@@ -29,6 +29,7 @@ from gomem.inputs.runtime_lines.structured import (
     unread_sizes,
 )
 from gomem.inputs.runtime_lines.tables import looks_like_table
+from gomem.inputs.runtime_lines.typed import looks_like_typed, parse_typed
 from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import any_plain, read_plain
 from gomem.inputs.wrong_file import reads
@@ -60,6 +61,7 @@ _MEANS = {
     "goroutines": "Goroutines.",
     "gcs": "GCs so far.",
     "objects": "Objects on the heap.",
+    "threads": "Threads.",
 }
 _FIELDS = {
     "go_alloc": "HeapAlloc", "go_released": "HeapReleased", "go_sys": "Sys",
@@ -201,7 +203,8 @@ def read_runtime_lines(source: Source) -> RuntimeLines:
         if not any_plain(looks_like_structured, source.data):
             if has_goroutine_counts(source.data):
                 return _counts(source)
-            form = (looks_like_table, parse_table)
+            is_typed = looks_like_typed(source.data)
+            form = (looks_like_typed, parse_typed) if is_typed else (looks_like_table, parse_table)
         try:
             readings, damaged, text = read_plain(source, *form)
         except FormatError:

@@ -75,6 +75,15 @@ def any_table_in(data: bytes) -> Table | None:
     return next((table for table in tables if table is not None), None)
 
 
+def lines_of_table(data: bytes) -> set[int]:
+    """Return the lines, from 1, of such a table in Markdown, with its names and its rule."""
+    lines = data.split(b"\n")
+    table = next((table for table in _in_bars(data, lines) if table is not None), None)
+    if table is None or not table.pattern.units.keys() - {"time", *COUNTS}:
+        return set()
+    return set(range(table.start - 1, table.stop + 1))
+
+
 def _in_bars(data: bytes, lines: Sequence[bytes]) -> Iterator[Table | None]:
     """Tables in Markdown."""
     if b"|" not in data[:HEAD_BYTES] or b"--" not in data[:HEAD_BYTES]:

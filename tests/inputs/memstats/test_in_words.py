@@ -417,9 +417,9 @@ def test_a_last_reading_that_is_cut_is_said_and_not_taken_for_the_whole(tmp_path
     (tmp_path / "usage.txt").write_text(cut)
     diagnosis = diagnose(tmp_path / "usage.txt")
 
-    assert diagnosis.verdict.moment == "03:53:59"
+    assert "03:53:59" == diagnosis.verdict.moment
     (said,) = [sentence for sentence in diagnosis.verdict.whose if "only some fields" in sentence]
-    assert "-3" in said
+    assert "03:54:09" in said
     assert EXACT[2]["HeapAlloc"] // MIB in [size.value // MIB for size in said.of(Bytes)]
     shown = as_text(diagnosis)
     assert "At the last snapshot, the retained heap is unknown" in " ".join(shown.split())
