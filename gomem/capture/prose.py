@@ -66,7 +66,7 @@ class Prose:
     sizes: list[str] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)  # of goroutines
     uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
-    settings: list[str] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)  # each with its first file
     used: set[str] = field(default_factory=set)  # variables that a container's description sets
     systems: set[str] = field(default_factory=set)
     releases: dict[str, str] = field(default_factory=dict)  # Go releases, by file
@@ -82,7 +82,8 @@ class Prose:
         for compare in _SAID if b"\0" not in head else ():
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
-        self.settings += _settings_in_text(source)
+        found = dict.fromkeys(_settings_in_text(source), source.name)
+        self.settings = found | self.settings
         self.used.update(container_settings(source.data))
         self.systems.add(system_of(source.data))
         if b"\0" not in head and (release := stated_release(head)):
@@ -113,12 +114,12 @@ class Prose:
         """What sentences say is used, beside the limit; empty if they do not."""
         return text("; {}", joined("; ", self.uses)) if self.uses else Text()
 
-    def unused_settings(self, artefacts: Iterable[Artefact]) -> tuple[str, ...]:
-        """Return the settings of variables that no environment in the capture has."""
+    def unused_settings(self, artefacts: Iterable[Artefact]) -> dict[str, str]:
+        """Return the settings of variables that no environment in the capture has, with files."""
         environments = (file.parsed for file in artefacts if file.kind.name == "environ")
         known = self.used.union(*(environ.variables for environ in environments))
-        named = dict.fromkeys(self.settings)
-        return tuple(setting for setting in named if setting.partition("=")[0] not in known)
+        named = self.settings.items()
+        return {each: name for each, name in named if each.partition("=")[0] not in known}
 
 
 def _in_sentences(source: Source) -> tuple[list[str], list[str]]:

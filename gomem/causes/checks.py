@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.series.level import LATE, Level, Rise
 from gomem.causes.scores import bounded_log, scores
 from gomem.releases import Fact
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
+    from gomem.facts.settings import Setting
 
 GROWTH = "heap-growth"
 PROFILES = "profiles"  # where the live heap's readings come from
@@ -148,6 +150,17 @@ def limit_may_decide(case: Case) -> bool:
     return room is not None and room < small and case.facts.limit_is_possible
 
 
+def limit_looks_the_same(case: Case, gogc: Setting) -> bool:
+    """Return whether goals from which a high GOGC is inferred can be those of a memory limit.
+
+    Snapshots do not have the live heap of each goal, so they cannot decide.
+    """
+    log = case.facts.collector
+    if not gogc.is_inferred or float(gogc.value) <= DEFAULT_GOGC:
+        return False
+    return case.facts.limit_is_possible and (log is None or log.limit_looks_the_same)
+
+
 def limit_leaves_no_room(case: Case) -> bool:
     """Return whether the program allocates little between costly or frequent collections.
 
@@ -163,7 +176,11 @@ def limit_leaves_no_room(case: Case) -> bool:
     many = limits.are_frequent(counters.interval_seconds)
     marking = counters.least_marking_fraction  # without pauses, which a limit does not cause
     is_dear = (counters.marking_fraction if marking is None else marking) >= limits.marking_fraction
+    # Of a process that hardly uses the CPU, the GC cannot take much.
+    used = counters.busy_cpus
+    is_busy = counters.cpu_fraction is None and (used is None or used >= limits.marking_fraction)
     cost = many or is_dear or counters.limiter_cycle is not None
+    cost = cost or (is_busy and counters.is_always_collecting)
     return cost and counters.room_fraction <= limits.limit_room_fraction
 
 

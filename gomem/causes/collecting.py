@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gomem.analysis.collector.counters import LIMITER, CollectorCounters
+from gomem.analysis.collector.counters import LIMITER, PROCESS_CPU, CollectorCounters
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.series.shapes import MOVES
 from gomem.causes.commands import TAKE_GC_LOG
@@ -13,7 +13,7 @@ from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Lack
 from gomem.facts.settings import ASSUMED, Setting, text_of
 from gomem.inputs.environ.parse import GOGC
-from gomem.text import Command, Count, MomentName, Seconds, Share, Text, text
+from gomem.text import Command, Count, MomentName, Seconds, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.causes.cause import Case
@@ -62,6 +62,43 @@ def collector_is_busy(facts: CaptureFacts, limits: Thresholds) -> bool:
     return limits.are_frequent(log.cost.interval.p50) or marking >= limits.forced_marking_fraction
 
 
+def is_enough_since_start(log: CollectorFacts, limits: Thresholds) -> bool:
+    """Whether a log's last line alone says that GC was expensive, over many collections.
+
+    Each line has the GC's share of the CPU since the start, so a few lines can be of a long run.
+    """
+    run = log.since_start
+    if run is None or run.cycles < limits.enough_cycles:
+        return False
+    least = limits.costly_marking_fraction(run.interval_seconds)
+    return run.cpu_fraction >= least and run.cpu_seconds >= limits.enough_cpu_seconds
+
+
+def since_start_evidence(log: CollectorFacts) -> tuple[Evidence, ...]:
+    """Return what a log's last line says of the whole run."""
+    run = log.since_start
+    if run is None:
+        return ()
+    return (
+        *known(log.path, "count", {"GCs since the start": run.cycles}),
+        *known(log.path, "s", {"age at the last GC": run.seconds}),
+        *known(log.path, "fraction", {"GC CPU since the start": run.cpu_fraction}),
+    )
+
+
+def cost_is_open(facts: CaptureFacts, limits: Thresholds) -> bool:
+    """Whether collections are frequent, and no file says what they cost, nor that it is little.
+
+    The CPU that the whole process uses is the most that they can have cost.
+    """
+    counters = facts.counters
+    if facts.collector is not None or counters is None or counters.cpu_fraction is not None:
+        return False
+    used = counters.busy_cpus
+    is_idle = used is not None and used < limits.frequent_marking_fraction
+    return limits.are_frequent(counters.interval_seconds) and not is_idle
+
+
 def scaled_gogc(gogc: Setting | None, factor: float) -> tuple[Text, Command]:
     """Return the present GOGC in words, and the command that sets `factor` times as much.
 
@@ -104,6 +141,14 @@ def counted_cost(case: Case, counters: CollectorCounters) -> Text:
     return text("the GC takes {} of the CPU", share)
 
 
+def used_cpu(counters: CollectorCounters) -> Text:
+    """Return the pace of the GC beside the CPU of the whole process, if its own is unknown."""
+    cpus, interval = counters.busy_cpus, counters.interval_seconds
+    cycle = Text() if interval is None else text("; a GC {} on average", every(interval))
+    used = Text() if cpus is None else text("; the process uses {} of a CPU", Share(cpus))
+    return joined("", (cycle, used))
+
+
 def counted_pace(counters: CollectorCounters) -> Text:
     """Return the interval between counted collections, to follow their cost; empty if unknown."""
     interval = counters.interval_seconds
@@ -125,6 +170,11 @@ def counted_evidence(case: Case, counters: CollectorCounters) -> tuple[Evidence,
             last.path_of("LastGC"), "s", {"from the first LastGC to the last": counters.seconds}
         ),
         *known(counters.cpu_path, "fraction", {counters.cpu_field: counters.cpu_fraction}),
+        *known(
+            last.page_path or last.path,
+            "s",
+            {f"{PROCESS_CPU}{since}": counters.process_cpu_seconds},
+        ),
         *limiter_evidence(counters),
         *(() if taken is None else cpu_profile_evidence(taken)),
     )

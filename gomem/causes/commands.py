@@ -14,7 +14,7 @@ from gomem.text import Command, Program, Quoted, Text, joined, text
 from gomem.units import is_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from gomem.analysis.memory.listed import Listed
     from gomem.causes.cause import Case
@@ -103,7 +103,7 @@ def sentences(*pieces: str) -> Text:
     return joined(" ", (piece for piece in pieces if piece))
 
 
-def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
+def no_go_words(listed: Listed, settings: Collection[str] = ()) -> Text:
     """Say what to do about a program or a container that is not Go."""
     words = "{} is not a Go program, so gomem cannot break down its memory. Follow its {}: {}."
     what = "RSS" if listed.rss_bytes is not None else "working set"

@@ -32,8 +32,8 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-thin",
-    mechanism="A short run (start-up, a test, a brief load) is not representative. gomem reports "
-    "a cause only if the evidence is enough to decide.",
+    mechanism="gomem reports a cause only if the evidence is enough to decide. A start-up, a test "
+    "or a brief load can look different from the usual run.",
     remedy="Watch the process for longer, under its usual load.",
     references=(),
     rule=find,

@@ -24,6 +24,7 @@ from gomem.causes.collecting import (
     counted_pace,
     cpu_profile_evidence,
     every,
+    is_enough_since_start,
     is_set_low,
     marking_words,
     scaled_gogc,
@@ -116,10 +117,14 @@ def _is_pressed(log: CollectorFacts, case: Case) -> bool:
 
 
 def _is_enough(log: CollectorFacts, limits: Thresholds) -> bool:
-    """Return whether enough collections were observed after start-up, by number or by cost."""
+    """Return whether enough collections were observed after start-up, by number or by cost.
+
+    Of a log in which the pacer starts most of them, the last line alone can say so.
+    """
     cost = log.cost
     is_dear = cost.steady_marking_cpu_seconds >= limits.enough_cpu_seconds
-    return cost.steady_cycles >= limits.enough_cycles or is_dear
+    is_seen = cost.steady_cycles >= limits.enough_cycles or is_dear
+    return is_seen or is_enough_since_start(log, limits)
 
 
 def _by_log(case: Case, log: CollectorFacts) -> Finding:

@@ -19,7 +19,7 @@ import pandas as pd
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.analysis.memory.heap_slots import slots_beyond
 from gomem.causes.cause import Case, Cause
-from gomem.causes.checks import limit_decides, limit_exists, unused_idle_bytes
+from gomem.causes.checks import limit_decides, limit_exists, limit_looks_the_same, unused_idle_bytes
 from gomem.causes.collecting import scaled_gogc
 from gomem.causes.commands import sentences, with_files
 from gomem.causes.evidence import (
@@ -54,6 +54,10 @@ def find(case: Case) -> list[Finding]:
 
 
 _HALVE = "Halve GOGC ({}) for half the headroom and about twice as many GCs: {}."
+_EITHER = (
+    "If GOGC sets the heap goal (it would be {}), halve it for half the headroom and about twice "
+    "as many GCs: {}. If GOMEMLIMIT does, lower that."
+)
 _LIMIT = "If a limit must hold, set GOMEMLIMIT and leave GOGC alone."
 _WHAT_IF = "See what a lower GOGC would cost in CPU: {}."
 CAUSE = Cause(
@@ -116,8 +120,12 @@ _SET_A_LIMIT = (
 
 
 def _remedy(case: Case) -> Text:
-    halved = text(_HALVE, *scaled_gogc(case.facts.settings.gogc, 0.5))
-    return sentences(halved, _LIMIT if limit_exists(case) else "")
+    """Advise half the GOGC, unless a limit that no file states can have set the goals instead."""
+    gogc = case.facts.settings.gogc
+    now, halved = scaled_gogc(gogc, 0.5)
+    if limit_looks_the_same(case, gogc):
+        return text(_EITHER, now.removeprefix("now "), halved)
+    return sentences(text(_HALVE, now, halved), _LIMIT if limit_exists(case) else "")
 
 
 def _by_log(case: Case) -> Finding | None:

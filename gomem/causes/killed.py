@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.cgroup import hard_limit
+from gomem.causes.checks import grows
 from gomem.causes.commands import (
     CAPTURE,
     CAPTURE_ONCE,
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 
+_LIVE_GROWS = (
+    "The last GC in the log left {} live, and the live heap was growing: a GOMEMLIMIT cannot free "
+    "live memory, it only makes the GC run more often. Find in the next run what retains it, and "
+    "retain less, or raise the container's limit: {}."
+)
 AFTER_A_KILL = text(
     "The kernel's log lines do not say what used the memory. Capture after the process has "
     "restarted: {}.",
@@ -100,6 +106,8 @@ def after_the_log(case: Case, limit: int) -> Text:
             "what retains it, or raise the limit: {}."
         )
         return text(words, Bytes(left), Bytes(limit), CAPTURE)
+    if grows(case):
+        return text(_LIVE_GROWS, Bytes(left), CAPTURE)
     if pd.isna(last) or not before:
         return Text()
     times = float(last) / float(before)  # the goal, of what the GC before left

@@ -16,8 +16,11 @@ from gomem.causes.checks import limit_leaves_no_room
 from gomem.causes.collecting import (
     counted_cost,
     counted_evidence,
+    is_enough_since_start,
     limiter_evidence,
+    since_start_evidence,
     too_few_collections,
+    used_cpu,
 )
 from gomem.causes.commands import TAKE_HEAP_PROFILE, sentences, top_of_last
 from gomem.causes.evidence import known
@@ -41,7 +44,7 @@ def find(case: Case) -> list[Finding]:
     if log is None:
         return _by_room(case) or _by_counters(case)
     limited = log.triggers.of(LIMIT)
-    cramped = _is_cramped(limited, limits) and _is_enough(limited, limits)
+    cramped = _is_cramped(limited, limits) and _is_enough(log, limits)
     return [_by_log(case, log)] if cramped else []
 
 
@@ -49,7 +52,7 @@ def lack(case: Case) -> Lack | None:
     """Return a `Lack` if a limit drives collections, but too few, and too cheap in total."""
     log, limits = case.facts.collector, case.thresholds
     limited = {} if log is None else log.triggers.of(LIMIT)
-    if log is None or not _is_cramped(limited, limits) or _is_enough(limited, limits):
+    if log is None or not _is_cramped(limited, limits) or _is_enough(log, limits):
         return None
     cycles, cpu = int(limited["cycles"]), float(limited["marking_cpu_seconds"])
     return too_few_collections(
@@ -110,7 +113,12 @@ def _has_no_room(room_fraction: float, interval: float | None, limits: Threshold
     return limits.are_frequent(interval) and room_fraction <= limits.limit_room_fraction
 
 
-def _is_enough(limited: Mapping[str, float], limits: Thresholds) -> bool:
+def _is_enough(log: CollectorFacts, limits: Thresholds) -> bool:
+    return _is_seen(log.triggers.of(LIMIT), limits) or is_enough_since_start(log, limits)
+
+
+def _is_seen(limited: Mapping[str, float], limits: Thresholds) -> bool:
+    """Return whether the lines of the log alone are enough, by number or by cost."""
     is_dear = limited["marking_cpu_seconds"] >= limits.enough_cpu_seconds
     return bool(is_dear or limited["cycles"] >= limits.enough_cycles)
 
@@ -131,6 +139,8 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         if _claimed_bytes(case) > limit:
             title = text("{}, and Go retains more than the limit", title)
     sizes = {"heap_live_p50_bytes": live, "heap_goal_p50_bytes": goal}
+    is_known = log.triggers.gogc_is_known or limit is not None
+    is_sure = is_known and _is_seen(limited, case.thresholds)
     return CAUSE.finding(
         _severity(case, cpu),
         text("{}; marking takes {} of the CPU", title, Share(cpu)),
@@ -143,10 +153,11 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *known(log.path, "fraction", {"marking_cpu_fraction": cpu}),
             *known(log.path, "count", {"heap goals too low for GOGC": log.triggers.beyond_any}),
             Evidence(log.path, "source of GOGC", _source_of_gogc(case, log), ""),
+            *since_start_evidence(log),
             *limiter_evidence(case.facts.counters),
         ),
         next_step=_next_step(case, limit, goal, live * (1 + (log.gogc_fraction or 0.0))),
-        confidence="certain" if log.triggers.gogc_is_known or limit is not None else "likely",
+        confidence="certain" if is_sure else "likely",
     )
 
 
@@ -200,18 +211,21 @@ def _by_counters(case: Case) -> list[Finding]:
     ]
 
 
+_AT_THE_GOAL = "HeapAlloc beside NextGC", "at or above it at every snapshot"
+
+
 def _by_room(case: Case) -> list[Finding]:
     """Return a finding by the small room alone, which a GOGC below 5 would also leave.
 
     A GOGC below 5 is unlikely if the runtime's limiter was on, which starts when GC takes half of
-    the CPU.
+    the CPU. If nothing counts the GC's CPU, each snapshot must have met a collection.
     """
     counters = case.facts.counters
     if counters is None or not limit_leaves_no_room(case):
         return []
     goal, live, cpu = counters.goal_bytes or 0, counters.live_bytes or 0.0, counters.cpu_fraction
     is_limited, last = counters.limiter_cycle is not None, counters.last
-    cost = Text() if cpu is None else text("; {}", counted_cost(case, counters))
+    cost = used_cpu(counters) if cpu is None else text("; {}", counted_cost(case, counters))
     title = text(
         "The heap has hardly any headroom, as under a memory limit: {} above {} of live heap{}",
         Bytes(max(0, round(goal - live))),
@@ -225,6 +239,7 @@ def _by_room(case: Case) -> list[Finding]:
     evidence = (
         *known(last.path, "B", sizes),
         *counted_evidence(case, counters),
+        *(Evidence(last.path, *_AT_THE_GOAL, "") for _ in [0] if counters.is_always_collecting),
     )
     return [
         CAUSE.finding(

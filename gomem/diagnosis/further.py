@@ -44,16 +44,17 @@ def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) ->
         (len(damaged) - unread, "place with lines left out", "places with lines left out"),
     )
     counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
-    words = [*counted, *_unread(diagnosis, repeated), *_unused(diagnosis.capture)]
+    words = [*counted, *_unread(diagnosis, repeated), *_unused(diagnosis)]
     return text("Also: {}.", joined(", ", words)) if words else ""
 
 
-def _unused(capture: Capture) -> list[Text]:
+def _unused(diagnosis: Diagnosis) -> list[Text]:
     """Sizes, goroutine counts and settings in the text; no number of the verdict uses them."""
+    capture, used = diagnosis.capture, diagnosis.facts.settings_stated.told
     unused = (
         ("size", capture.unused_sizes),
         ("goroutine count", capture.unused_counts),
-        ("setting", capture.unused_settings),
+        ("setting", [each for each in capture.unused_settings if each not in used]),
     )
     words = "{} in the text not used ({})"
     return [text(words, Count(len(said), n), first_quoted(said)) for n, said in unused if said]

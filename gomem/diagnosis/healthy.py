@@ -9,7 +9,7 @@ import numpy as np
 from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.analysis.memory.readings import ALL
 from gomem.analysis.series.level import Level
-from gomem.causes.collecting import collector_is_busy
+from gomem.causes.collecting import collector_is_busy, cost_is_open
 from gomem.diagnosis.few_fields import heap_level, step_of
 from gomem.diagnosis.live_by_fields import risen_without_gc
 from gomem.diagnosis.observations import goal_reached_words, grew, level_since
@@ -26,13 +26,19 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 LEVEL = ("flat", "decline")  # shapes
+THIN = "data-thin"  # a finding: insufficient evidence for another
 MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the current state
 
 
 def can_be_healthy(diagnosis: Diagnosis) -> bool:
-    """Return whether a problem would show: in a log that is long enough, or in RSS over time."""
-    limits = diagnosis.thresholds
-    if series_not_read(diagnosis.capture) or collector_is_busy(diagnosis.facts, limits):
+    """Return whether a problem would show: in a log that is long enough, or in RSS over time.
+
+    A problem that shows, but in too little evidence to decide, is open.
+    """
+    facts, limits = diagnosis.facts, diagnosis.thresholds
+    if series_not_read(diagnosis.capture) or collector_is_busy(facts, limits):
+        return False
+    if cost_is_open(facts, limits) or any(each.code == THIN for each in diagnosis.findings):
         return False
     if risen_without_gc(diagnosis):
         return False

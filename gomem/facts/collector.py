@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
+from gomem.analysis.collector.constant_goals import CONSTANT
 from gomem.analysis.collector.cost import cost_of_collection, cpu_fractions
 from gomem.analysis.collector.heap_pacing import LiveHeap, heap_pacing, live_heaps
 from gomem.analysis.collector.mmu import missing_cycles, mutator_utilization
@@ -17,6 +18,7 @@ from gomem.analysis.collector.pauses import gc_pauses
 from gomem.analysis.collector.phases import gc_phases
 from gomem.analysis.collector.steps import (
     CONCURRENT,
+    ROUNDING_BYTES,
     STOPS,
     group_size,
     overlapping,
@@ -62,6 +64,22 @@ class LoggedRun:
         return max(self.most_marked_bytes or 0, self.highest_goal_bytes or 0)
 
 
+@dataclass(frozen=True, slots=True)
+class SinceStart:
+    """The whole run of a process up to a line of its log, by that line's own fields."""
+
+    cycles: int  # collections
+    seconds: float  # its age
+    cpu_fraction: float  # the GC's share of what GOMAXPROCS allowed, cut to a whole per cent
+    cpu_seconds: float  # the same in seconds
+
+    @property
+    def interval_seconds(self) -> float | None:
+        """The mean time between collections; None if unknown."""
+        return self.seconds / self.cycles if self.cycles else None
+
+
+SINCE_START = ["number", "at_seconds", "gc_cpu_since_start_fraction", "gomaxprocs"]
 # The fields of `LoggedRun` by the column of the collections, and how they sum up.
 RUN_FIELDS = {
     "cycles": ("run", "size"),
@@ -118,6 +136,30 @@ class CollectorFacts:
         return sum(missing_cycles(piece) for piece, _ in pieces)
 
     @cached_property
+    def since_start(self) -> SinceStart | None:
+        """What the last line says of the whole run; None if it does not say everything."""
+        last = None
+        for piece in pieces_of(self.cycles, SINCE_START):
+            last = piece.iloc[-1] if len(piece) else last
+        if last is None or last[SINCE_START].isna().any():
+            return None
+        number, seconds, share, cpus = (float(last[name]) for name in SINCE_START)
+        return SinceStart(int(number), seconds, share, share * seconds * cpus)
+
+    @cached_property
+    def limit_looks_the_same(self) -> bool:
+        """Whether the room above the live heap stays, and the line of the first GC is missing.
+
+        Then a memory limit can have set the goals from which GOGC is inferred. GOGC's room follows
+        the live heap, and before the first GC it is small.
+        """
+        room = self.pacing.summary.set_index("what").loc["headroom_bytes"]
+        most = CONSTANT * room["p50"] + 2 * ROUNDING_BYTES
+        stays = room["p90"] - room["p10"] <= most
+        is_open = self.memory_limit_bytes is None and self._prints_stacks
+        return bool(stays) and is_open and self.runs[-1].first_number > 1
+
+    @cached_property
     def triggers(self) -> GcTriggers:
         """Why each collection ran."""
         return gc_triggers(
@@ -131,6 +173,11 @@ class CollectorFacts:
             return False
         if not self.triggers.gogc["gogc_fraction"].isna().any():
             return False
+        return self._prints_stacks
+
+    @cached_property
+    def _prints_stacks(self) -> bool:
+        """Whether lines have stacks, as in the releases that have a memory limit."""
         stacks = pieces_of(self.cycles, ["stacks_bytes"])
         return any(piece["stacks_bytes"].notna().any() for piece in stacks)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.counters import CounterReading
+from gomem.analysis.collector.counters import PROCESS_CPU, CounterReading
 from gomem.analysis.mappings.native import LargeBlocks, malloced_blocks
 from gomem.analysis.memory.cgroup import (
     HARD_LIMITS,
@@ -174,9 +174,9 @@ class MomentFacts(Answer):
         """The process's counters at the snapshot; None without MemStats."""
         if self.memstats is None:
             return None
+        page, cpu = (self.page, self.paths.get(METRICS_PAGE, "")), self.scraped.get(PROCESS_CPU)
         paths = self.path("memstats"), self.path("metrics")
-        page = self.page, self.paths.get(METRICS_PAGE, "")
-        return CounterReading(self.memstats, self.metrics, *paths, self.name, *page)
+        return CounterReading(self.memstats, self.metrics, *paths, self.name, *page, cpu)
 
     @property
     def goroutine_count(self) -> int | None:

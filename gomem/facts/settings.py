@@ -4,7 +4,8 @@ runtime/metrics have the current settings. Without them, the process's initial e
 from an environment file or the manifest; an unset variable means the default. A description of the
 container names only variables that it sets itself. A program can change a setting later
 (`debug.SetGCPercent`). So heap goals override an environment that they contradict, and the setting
-says so. If no file has GOGC, heap goals bound it, and 100 is assumed if it is within the bounds.
+says so. If no file has GOGC, heap goals bound it, and 100 is assumed if it is within the bounds. A
+setting that the sentences of a text mention counts if the goals of a log agree with it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.analysis.collector.gogc import goals_allow
+from gomem.analysis.collector.gogc import AGREEING_FRACTION, goals_allow
 from gomem.analysis.collector.gogc_bounds import GogcBounds, gogc_bounds
 from gomem.analysis.collector.steps import pieces_of
-from gomem.analysis.collector.triggers import STATED
+from gomem.analysis.collector.triggers import STATED, gc_triggers
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.capture.manifest import MANIFEST
 from gomem.facts.live_heap import stats_of
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
+    from gomem.inputs.gctrace.table import GcLog
 
 METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED = "metrics", "environment", "log", "goals", "assumed"
 KNOWN_BY = (METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED)
@@ -55,6 +57,7 @@ NONE = "none"
 # Fields of MemStats before and after NextGC: if all are there, so would NextGC be.
 BESIDE_GOAL = ["HeapReleased", "GCSys", "OtherSys", "PauseTotalNs", "NumGC"]
 HEAP_TEXT, NOT_IN_TEXT = "heap_text", "PauseTotalNs"  # heap?debug=1 prints single pauses
+NEAR_LIMIT = 0.8  # of a limit: its goal leaves room for the memory beside the heap
 GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1 for off
 
 
@@ -177,6 +180,7 @@ class Stated:
     gogc: Setting | None  # GOGC
     # GOMEMLIMIT; infinite, without a file, if the release does not have it.
     memory_limit: Setting | None
+    told: frozenset[str] = frozenset()  # those of a text's sentences, as they are written
 
 
 def stated_settings(facts: CaptureFacts) -> Stated:
@@ -195,11 +199,44 @@ def stated_settings(facts: CaptureFacts) -> Stated:
             gogc = gogc or _started(environment, GOGC, environment.gogc)
     if not capture.go_version.possibly(Fact.MEMORY_LIMIT):
         limit = Setting(GOMEMLIMIT, math.inf, ASSUMED)
+    told: dict[str, Setting] = {}
+    if capture.gc is not None and capture.unused_settings and not (gogc or limit):
+        told = _told(capture.gc, capture.unused_settings)
+        by_name = {each.name: each for each in told.values()}
+        gogc, limit = by_name.get(GOGC), by_name.get(GOMEMLIMIT)
     if gogc is not None and gogc.known_by == ENVIRONMENT and capture.gc is not None:
         limited = limit is not None and math.isfinite(float(limit.value))
         if not goals_allow(capture.gc.cycles, float(gogc.value), is_limited=limited):
             gogc = None
-    return Stated(environment, gogc, limit)
+    return Stated(environment, gogc, limit, frozenset(told))
+
+
+def _told(log: GcLog, mentioned: Mapping[str, str]) -> dict[str, Setting]:
+    """Return the settings that a text's sentences mention and the goals of a log confirm.
+
+    A sentence can also ask for advice, or name what was tried before. So a GOMEMLIMIT counts only
+    if a limit sets most goals, just below it; GOGC if most goals agree on it, or is off if a limit
+    sets them. Of several values that fit, none counts.
+    """
+    triggers = gc_triggers(log.cycles)
+    limited, bounds = triggers.of("limit"), triggers.gogc[["low", "high"]].dropna()
+    by_limit = limited["cycles"] > AGREEING_FRACTION * triggers.counts["cycles"].sum()
+    goal, confirmed = limited["heap_goal_p50_bytes"], {}
+    for setting, source in mentioned.items():
+        name, _, said = setting.partition("=")
+        value = (memory_limit_bytes if name == GOMEMLIMIT else gogc_fraction)({name: said})
+        if name == GOMEMLIMIT:
+            fits = by_limit and NEAR_LIMIT * value <= goal <= value
+        elif math.isinf(value):
+            fits = by_limit
+        else:
+            fits = len(bounds) > 0 and bool(
+                ((bounds["low"] <= value) & (bounds["high"] >= value)).all()
+            )
+        if fits:
+            confirmed[setting] = Setting(name, value, ENVIRONMENT, source, value, value)
+    names = [setting.name for setting in confirmed.values()]
+    return {said: each for said, each in confirmed.items() if names.count(each.name) == 1}
 
 
 def _of_metrics(name: str, metric: str, moments: Sequence[MomentFacts]) -> Setting | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.collector.counters import PROCESS_CPU
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.mappings.native import LargeBlocks, stacks_of_threads
 from gomem.analysis.memory.cgroup import cgroup_values
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 GOARCH_WITH_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
 LARGEST_PAGE_BYTES = 64 * KIB
-SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE, OPEN_FILES)
+SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE, OPEN_FILES, PROCESS_CPU)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
 RUNTIME_SIDE = ("memstats", "heap_text", "metrics")
 KERNEL_SIDE = ("smaps", "pmap", "smaps_rollup", "status")

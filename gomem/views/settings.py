@@ -19,7 +19,12 @@ def settings_words(settings: Settings) -> Text:
 
 
 def _is_of_use(setting: Setting) -> bool:
-    """Whether a setting is known better than by assumption."""
+    """Whether a setting is known better than by assumption, or by an upper bound.
+
+    A memory limit lowers goals too, so an upper bound alone says nothing about GOGC.
+    """
+    if setting.is_inferred and setting.low == 0:
+        return False
     return setting.known_by != ASSUMED or math.isfinite(setting.high)
 
 

@@ -110,7 +110,8 @@ def test_it_begins_at_its_thresholds():
 
 # With a log
 
-GOALS = [{"live": 20, "goal": 60}] * 18  # 40 MiB above what is live
+# 40 MiB above what is live
+GOALS = [{"live": 20, "start": 7, "goal": 8}, *[{"live": 20, "goal": 60}] * 17]
 
 
 def logged(counted, *, live_mib=30, goals=GOALS):

@@ -26,12 +26,28 @@ def step(folder, *cycles, limit=100 << 20):
 
 
 def test_the_goal_after_the_last_gc_is_above_the_limit(tmp_path):
-    title, next_step = step(tmp_path, (16, 4), (22, 11), (61, 21))
+    title, next_step = step(tmp_path, (58, 20), (60, 20), (61, 21), (61, 21))
 
     assert "(limit 100 MiB)" in title
     assert "left 21 MiB live" in next_step
-    assert "about 116 MiB before the next" in next_step
+    assert "about 61 MiB before the next" in next_step
     assert "GOMEMLIMIT=90MiB" in next_step
+
+
+@pytest.mark.parametrize(
+    "cycles",
+    [
+        pytest.param([(16, 4), (22, 11), (61, 21)], id="garbage would fill the rest"),
+        pytest.param([(4, 3), (8, 6), (14, 12), (26, 24), (52, 47)], id="a buffer that doubles"),
+    ],
+)
+def test_a_limit_is_no_remedy_for_a_live_heap_that_grows(tmp_path, cycles):
+    _, next_step = step(tmp_path, *cycles)
+
+    assert f"left {cycles[-1][1]} MiB live, and the live heap was growing" in next_step
+    assert "a GOMEMLIMIT cannot free live memory" in next_step
+    assert "raise the container's limit: gomem capture" in next_step
+    assert "GOMEMLIMIT=" not in next_step
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import pairwise
 
 import pytest
 
@@ -180,4 +181,73 @@ def test_a_description_pasted_beside_a_log_counts(tmp_path):
     found = CaptureFacts(capture).settings
 
     assert ("20", "environment", "ticket.txt") == told(found.gogc)[:3]
-    assert () == capture.unused_settings
+    assert not capture.unused_settings
+
+
+def mentioned(folder, sentence, lines, begin=1):
+    """A text with that sentence and a log, from that collection on."""
+    log = "".join(
+        f"gc {number} @{number}.000s 0%: 0.1+4+0.1 ms clock, 0.2+0/4/1+0.2 ms cpu, "
+        f"{start}->{start}->{live} MB, {goal} MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+        for number, (start, live, goal) in enumerate(lines, begin)
+    )
+    (folder / "mail.txt").write_text(
+        f"Our importer is too big. {sentence}\n\n{log}\nIs it normal?\n"
+    )
+    return gomem.diagnose(folder / "mail.txt")
+
+
+UNDER_A_LIMIT = [(188, 20, 190), *[(186, 20, 188)] * 8]
+AT_300 = [(10, 8, 12), (30, 25, 32), *[(95, 25, 100)] * 8]
+DOUBLING = [(4, 4, 4), (8, 7, 8), (15, 13, 15), (29, 25, 29), (57, 49, 57), (113, 97, 113)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "lines", "used"),
+    [
+        pytest.param("env has GOGC=off and GOMEMLIMIT=200MiB.", UNDER_A_LIMIT,
+                     {"GOGC": "off", "GOMEMLIMIT": "200MiB"}, id="goals just below a limit"),
+        pytest.param("We run it with GOGC=300.", AT_300, {"GOGC": "300"}, id="goals of a GOGC"),
+        pytest.param("Should I set GOGC=50?", AT_300, {}, id="another GOGC"),
+        pytest.param("Should I set GOMEMLIMIT=120MiB?", AT_300, {}, id="a limit, and GOGC's goals"),
+        pytest.param("Does GOMEMLIMIT=120MiB help?", DOUBLING, {}, id="goals that grow"),
+        pytest.param("GOMEMLIMIT=200MiB here, GOMEMLIMIT=210MiB there.", UNDER_A_LIMIT, {},
+                     id="two that fit"),
+    ],
+)  # fmt: skip
+def test_a_sentence_counts_where_the_goals_of_a_log_confirm_it(tmp_path, sentence, lines, used):
+    diagnosis = mentioned(tmp_path, sentence, lines)
+    found = diagnosis.facts.settings
+    stated = {each.name: each.text for each in found.known if each.is_stated}
+
+    assert used == {name: value for name, value in stated.items() if name in ("GOGC", "GOMEMLIMIT")}
+    assert bool(used) == ("not used" not in f"{diagnosis.verdict.further}")
+
+
+def test_goals_of_a_limit_are_no_room_that_gogc_can_halve(tmp_path):
+    for sentence in ("env has GOGC=off and GOMEMLIMIT=200MiB.", "Nobody knows how it is set."):
+        diagnosis = mentioned(tmp_path, sentence, UNDER_A_LIMIT)
+
+        assert "heap-headroom" not in [finding.code for finding in diagnosis.findings]
+        assert "GOGC=" not in f"{diagnosis.verdict.next_step}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "begin", "is_open"),
+    [
+        pytest.param([(186, 20, 188)] * 8, 30, True, id="the end of a log"),
+        pytest.param([(30, 20, 37), *[(186, 20, 188)] * 8], 1, False, id="its first goal"),
+        pytest.param([(40 * n, 5 * then, 46 * n) for n, then in pairwise((4, 5, 6, 5, 4, 6, 5, 4))],
+                     30, False, id="goals follow the live heap"),
+    ],
+)  # fmt: skip
+def test_a_goal_that_stays_over_a_live_heap_that_stays_can_be_a_limits(
+    tmp_path, lines, begin, is_open
+):
+    diagnosis = mentioned(tmp_path, "RSS is ten times the data.", lines, begin)
+    step = f"{diagnosis.verdict.next_step}"
+
+    assert "heap-headroom" == diagnosis.verdict.code
+    assert is_open == ("If GOGC sets the heap goal (it would be about" in step)
+    assert is_open == ("If GOMEMLIMIT does, lower that." in step)
+    assert is_open == ("Halve GOGC (now about" not in step)

@@ -33,6 +33,7 @@ def gogc(value, known_by, low=math.nan, high=math.nan, **about):
         (gogc(1.0, "assumed"), ""),
         (gogc(0.4, "goals", 0.35, 0.46), "GOGC about 40 (35 to 46, inferred from heap goals)"),
         (gogc(0.3, "log", 0.3, 0.3), "GOGC 30 (inferred from heap goals in the GC log)"),
+        (gogc(0.03, "goals", 0.0, 0.03), ""),
         (gogc(34.0, "goals", 33.9, 492.9), "GOGC at least 3390 (inferred from heap goals)"),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ covers the time in between. LastGC uses the runtime's own clock. Since Go 1.20, 
 collections is /cpu/classes/gc/total without idle marking, as a share of /cpu/classes/total. Before
 that, GCCPUFraction is the same share, cumulative since the process's start. Since Go 1.19,
 /gc/limiter/last-enabled gives the last collection at which the runtime limited GC to about half of
-the CPU.
+the CPU. A page of metrics has neither share, but the CPU of the whole process, which bounds it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ GC_CPU_WITHOUT_IDLE = f"GC CPU without idle marking ({GC_CPU} less mark/idle)"
 STOPS = "/cpu/classes/gc/pause:cpu-seconds"  # CPU of pauses: the length of each times GOMAXPROCS
 ALL_CPU = "/cpu/classes/total:cpu-seconds"
 LIMITER = "/gc/limiter/last-enabled:gc-cycle"
+PROCESS_CPU = "process_cpu_seconds_total"
 _CLASSES = {GC_CPU, IDLE_MARKING, STOPS, ALL_CPU}
 _Shares = tuple[float | None, float | None]
 
@@ -41,6 +42,7 @@ class CounterReading:
     moment: str  # the snapshot
     page: pd.Series | None = None  # MemStats from a Prometheus page, for what runtime/metrics lack
     page_path: str = ""  # the artefact of `page`
+    cpu_seconds: float | None = None  # of the whole process; None if unknown
 
     def count(self, name: str) -> int | None:
         """Return a counter; None if it is missing."""
@@ -60,6 +62,12 @@ class CounterReading:
     def path_of(self, name: str) -> str:
         """Return the path of the artefact that has a counter."""
         return self.path if self._row(name) is self.memstats else self.page_path
+
+    @property
+    def is_collecting(self) -> bool:
+        """Whether the heap had reached its goal: a collection was due, or running."""
+        size, goal = self.count("HeapAlloc"), self.count("NextGC")
+        return size is not None and goal is not None and size >= goal
 
     def _row(self, name: str) -> pd.Series:
         return self.memstats if self.page is None or name in self.memstats else self.page
@@ -90,6 +98,16 @@ class CollectorCounters:
     # The earliest reading after which no collection ran until the last; None if that is the last
     # reading itself.
     none_since: CounterReading | None = None
+    process_cpu_seconds: float | None = None  # CPU of the whole process; None if unknown
+    is_always_collecting: bool = False  # whether each of several readings met a collection
+    least_heap_bytes: int | None = None  # the lowest HeapAlloc of the readings
+
+    @property
+    def busy_cpus(self) -> float | None:
+        """The CPUs that the whole process used on average, GC included; None if unknown."""
+        if not self.seconds or self.process_cpu_seconds is None:
+            return None
+        return self.process_cpu_seconds / self.seconds
 
     @property
     def interval_seconds(self) -> float | None:
@@ -133,15 +151,18 @@ class CollectorCounters:
     def live_bytes(self) -> float | None:
         """The live heap: the goal minus the mean allocation between collections.
 
-        Forced collections start before the heap reaches the goal, so they are not counted. None if
-        unknown, for a single collection, and for counts since the start, when goals were different.
+        Forced collections start before the heap reaches the goal, so they are not counted; if their
+        number is unknown, the live heap is at most the lowest HeapAlloc. None if unknown, for a
+        single collection, and for counts since the start, when goals were different.
         """
         if self.since_start or self.allocated_bytes is None or self.goal_bytes is None:
             return None
         automatic = self.cycles - (self.forced or 0)
         if automatic < 2:
             return None
-        return max(0.0, self.goal_bytes - self.allocated_bytes / automatic)
+        live = max(0.0, self.goal_bytes - self.allocated_bytes / automatic)
+        is_unsure = self.forced is None and self.least_heap_bytes is not None
+        return min(live, float(self.least_heap_bytes or 0)) if is_unsure else live
 
     @property
     def room_fraction(self) -> float | None:
@@ -212,7 +233,18 @@ def _counters(
         cpu_since_start=by_start,
         last=last,
         since_start=since_start,
+        process_cpu_seconds=_process_cpu(first, last, since_start=since_start),
+        is_always_collecting=len(run) > 1 and all(reading.is_collecting for reading in run),
+        least_heap_bytes=min(
+            (size for reading in run if (size := reading.count("HeapAlloc"))), default=None
+        ),
     )
+
+
+def _process_cpu(first: CounterReading, last: CounterReading, *, since_start: bool) -> float | None:
+    """Return the CPU seconds of the whole process between two readings, or since the start."""
+    before = 0.0 if since_start else first.cpu_seconds
+    return None if before is None or last.cpu_seconds is None else last.cpu_seconds - before
 
 
 def _seconds_between(first: CounterReading, last: CounterReading) -> float | None:

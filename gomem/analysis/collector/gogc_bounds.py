@@ -66,7 +66,9 @@ class GogcBounds:
 
     @property
     def likeliest(self) -> float:
-        """The roundest GOGC within the bounds and near the lower bound."""
+        """The roundest GOGC within the bounds and near the lower bound, if there is one."""
+        if not self.low > 0:
+            return self.high
         ends = (100 * self.low, 100 * min(self.high, LIKELY_ABOVE_LEAST * self.low))
         low, high = (pd.Series([end]) for end in (math.ceil(ends[0]), math.floor(ends[1])))
         return float(roundest(low, high).iloc[0]) / 100 if (low <= high).all() else self.low

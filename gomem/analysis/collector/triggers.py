@@ -8,6 +8,7 @@ goal:
 - runtime/metrics has GOGC, and the goal is lower than GOGC sets it;
 - most goals agree on a GOGC, and several others are lower without agreeing on another value. (If
   the program had changed its GOGC, the lower goals would agree on the new one.)
+- the goal stays while the live heap changes: see `constant_goals`.
 
 Once a limit is proven, goals with hardly any room also count as set by the limit.
 """
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.collector.constant_goals import FIRST_GOAL_BYTES, runs_with_constant_goal
 from gomem.analysis.collector.gogc import (
     GOAL_COLUMNS,
     MIN_GOALS,
@@ -45,7 +47,6 @@ from gomem.analysis.collector.steps import (
 from gomem.inputs.schema import Column, build
 from gomem.statistics.quantiles import Tally
 from gomem.text import Words
-from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +80,6 @@ SUMS = ("gc_cpu_seconds", "stopped_seconds", "marking_cpu_seconds", "available")
 MEDIANS = (
     "interval_p50_seconds", "heap_live_p50_bytes", "heap_goal_p50_bytes", "room_p50_fraction",
 )  # fmt: skip
-FIRST_GOAL_BYTES = 4 * MIB  # at GOGC=100, for a heap that was never marked
 TOLERANCE = 0.01  # of the goal: a margin, because room for stacks is not counted
 CRAMPED_PERCENT = 5  # nobody sets a lower GOGC, so if there is a limit, it set such a goal
 ONE_GOGC_FRACTION = 0.9  # of the lower goals: if that many agree, GOGC was changed
@@ -123,7 +123,11 @@ def gc_triggers(
     gogc = _gogc(cycles, gogc_fraction, gogc_source)
     limited = None
     if memory_limit_bytes is None or math.isfinite(memory_limit_bytes):
-        limited = _Limited.of(cycles, gogc, set_to=memory_limit_bytes)
+        constant = runs_with_constant_goal(cycles) if gogc_fraction is None else frozenset()
+        of_limit = gogc.index.isin(constant)
+        gogc.loc[of_limit, ["gogc_fraction", "low", "high"]] = math.nan
+        gogc.loc[of_limit, "known_from"] = NOTHING
+        limited = _Limited.of(cycles, gogc, constant, set_to=memory_limit_bytes)
     counts, beyond_any, last = _Counts(), 0, 0
     named = []
     for piece, before in overlapping(cycles, COLUMNS):
@@ -187,12 +191,15 @@ class _Limited:
     gogc: pd.Series  # GOGC by run
     lower: frozenset[int]  # runs in which a goal lower than GOGC's was set by a limit
     sure: frozenset[int]  # runs that certainly have a limit
+    constant: frozenset[int]  # runs in which it set every goal
 
     @classmethod
-    def of(cls, cycles: Cycles, gogc: pd.DataFrame, *, set_to: float | None) -> _Limited:
+    def of(
+        cls, cycles: Cycles, gogc: pd.DataFrame, constant: frozenset[int], *, set_to: float | None
+    ) -> _Limited:
         runs = frozenset(gogc.index)
         is_stated = bool(len(gogc)) and bool(gogc["known_from"].isin(STATED).all())
-        first = cls(gogc["gogc_fraction"], runs if is_stated else frozenset(), frozenset())
+        first = cls(gogc["gogc_fraction"], runs if is_stated else frozenset(), constant, constant)
         proven, others, counts = Counter[int](), [], Counter[int]()
         for piece, before in overlapping(cycles, GOAL_COLUMNS):
             goals = Goals.of(piece)
@@ -205,7 +212,7 @@ class _Limited:
         lower = runs if is_stated else _runs_with_lower(counts, _added(others))
         proven.update({run: count for run, count in counts.items() if run in lower})
         sure = {run for run in runs if set_to is not None or proven[run] >= MIN_GOALS}
-        return cls(gogc["gogc_fraction"], lower, frozenset(sure))
+        return cls(gogc["gogc_fraction"], lower, frozenset(sure), constant)
 
     def gogc_of(self, goals: Goals) -> np.ndarray:
         """Return the GOGC of each goal's run."""
@@ -215,7 +222,8 @@ class _Limited:
         """Return whether a limit set each of these goals."""
         lower = _below(goals, self.gogc_of(goals)) & np.isin(goals.run, list(self.lower))
         cramped = (goals.percents()[1] < CRAMPED_PERCENT) & goals.may_be_limited
-        return goals.beyond_any | lower | (cramped & np.isin(goals.run, list(self.sure)))
+        stays = goals.may_be_limited & np.isin(goals.run, list(self.constant))
+        return goals.beyond_any | lower | stays | (cramped & np.isin(goals.run, list(self.sure)))
 
 
 def _runs_with_lower(counts: Counter[int], allowed: pd.DataFrame) -> frozenset[int]:

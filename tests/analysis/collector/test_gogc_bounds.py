@@ -92,7 +92,7 @@ def test_bounds_that_miss_by_little_are_one_interval_and_others_none():
 @pytest.mark.parametrize(
     ("low", "high", "likeliest"),
     [(0.15, 0.46, 0.2), (0.34, 0.49, 0.4), (2.9, 39, 3), (0.145, 0.148, 0.145), (9.6, math.inf, 10),
-     (0.31, 0.53, 0.4), (0.47, 2, 0.5)],
+     (0.31, 0.53, 0.4), (0.47, 2, 0.5), (0.0, 0.034, 0.034)],
 )  # fmt: skip
 def test_the_likeliest_is_round_and_near_the_lower_bound(low, high, likeliest):
     assert likeliest == GogcBounds(low, high).likeliest

@@ -38,7 +38,7 @@ def test_goals_that_agree_tell_gogc():
     """
     150 above 100 live four times, whose first collection has none before it: GOGC=150.
     """
-    assert (1.5, "4 of 4 goals") == gogc(*[BIG | {"goal": 250}] * 5)
+    assert (1.5, "4 of 4 goals") == gogc(FIRST | {"live": 100}, *[BIG | {"goal": 250}] * 4)
 
 
 @pytest.mark.parametrize(("goal", "known"), [(248, 1.47), (249, 1.5), (137, 0.37), (126, 0.25)])
@@ -188,7 +188,7 @@ def test_two_lower_goals_are_a_limits_where_gogc_is_known(known_from, lower):
     cycles = cycles_of(LOW, LOW, LOW | {"goal": 130})
     gogc = pd.DataFrame({"gogc_fraction": [1.0], "known_from": [known_from]}, index=[1])
 
-    assert lower == _Limited.of(cycles, gogc, set_to=None).lower
+    assert lower == _Limited.of(cycles, gogc, frozenset(), set_to=None).lower
 
 
 @pytest.mark.parametrize(("count", "sure"), [(2, False), (3, True)])
@@ -200,8 +200,8 @@ def test_of_a_limit_three_goals_are_sure(goals, count, sure):
     cycles = cycles_of(BIG, *(LOW | {"goal": goal} for goal in goals[:count]))
     gogc = pd.DataFrame({"gogc_fraction": [1.0], "known_from": ["4 of 4 goals"]}, index=[1])
 
-    assert sure == (1 in _Limited.of(cycles, gogc, set_to=None).sure)
-    assert 1 in _Limited.of(cycles, gogc, set_to=300.0).sure
+    assert sure == (1 in _Limited.of(cycles, gogc, frozenset(), set_to=None).sure)
+    assert 1 in _Limited.of(cycles, gogc, frozenset(), set_to=300.0).sure
 
 
 def test_two_lower_goals_prove_no_limit():
@@ -378,3 +378,39 @@ def test_what_is_usual_of_each_trigger_is_told():
         pacer[["interval_p50_seconds", "heap_live_p50_bytes", "heap_goal_p50_bytes",
                "room_p50_fraction"]]
     )  # fmt: skip
+
+
+HIGH = {"start": 200, "end": 201, "goal": 210}
+
+
+@pytest.mark.parametrize(
+    ("live", "first"),
+    [
+        pytest.param([15] * 6, 212, id="before anything was marked"),
+        pytest.param([15, 40, 15, 30, 15, 22], 4, id="over live heaps that differ"),
+    ],
+)
+def test_a_goal_that_stays_is_a_limits(live, first):
+    lines = [HIGH | {"live": size} for size in live]
+    lines[0] |= {"goal": first}
+
+    said = gc_triggers(cycles_of(*lines))
+    assert (None, "nothing here") == gogc(*lines)
+    assert 5 <= said.of("limit")["cycles"]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param({"number": 7}, id="lines are missing before"),
+        pytest.param({"start": 14, "goal": 16}, id="the first goal is GOGC's"),
+        pytest.param({"start": 99}, id="the first one started late"),
+    ],
+)
+def test_over_a_live_heap_that_stays_gogc_leaves_the_goal_too(first):
+    usual = {"live": 20, "start": 90, "goal": 100}
+    begin = first.get("number", 1)
+    lines = [usual | {"number": begin + place} for place in range(6)]
+    lines[0] |= first
+
+    assert 4.0 == gogc(*lines)[0]
