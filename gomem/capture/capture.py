@@ -111,7 +111,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         unread_evidence: Paths of files of unknown kind that contain memory data.
         other_runs: Readings that no frame has: of earlier processes in a text, or before its last.
         unused_sizes, unused_counts, unused_settings: What no frame has: sizes and goroutine counts
-            in prose, variables set (`GOGC=50`), with their file; `stated` is what its sentences say.
+            in prose, variables set (`GOGC=50`), with their file; `stated`: what sentences say.
         system: The operating system named in a text, if it is not Linux; else empty.
         place: The folder or archive in which the files' paths begin, as it was named.
     """

@@ -30,6 +30,7 @@ from gomem.causes.killed import (
     why_the_machine,
 )
 from gomem.causes.sites import growing_sites
+from gomem.facts.told_beside import is_at_its_limit
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.parse import OLD_DOCKER
 from gomem.text import (
@@ -151,7 +152,7 @@ def _of_any_program(moment: MomentFacts, case: Case, step: str) -> Finding | Non
 def _by_cgroup(moment: MomentFacts, use: CgroupUse, case: Case, step: str) -> Finding | None:
     if use.limit_bytes is None:
         return None
-    if moment.cgroup_is_at_its_limit:
+    if is_at_its_limit(moment):
         return _at_its_limit(moment, use)
     is_last = moment is case.facts.moments[-1] and not growth_is_bounded(case)
     growth = case.facts.limit_growth if is_last else None

@@ -21,6 +21,7 @@ from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS, no_go_words
 from gomem.diagnosis.level_at_end import trend_words
 from gomem.facts.moment import MomentFacts, seconds_of
+from gomem.facts.told_beside import is_at_its_limit
 from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
 from gomem.inputs.processes.languages import is_not_go
@@ -298,7 +299,7 @@ def limit_words(facts: MomentFacts | None) -> Text:
     use = None if facts is None else facts.cgroup_use
     if use is None or facts is None or use.limit_bytes is None or not facts.rss_is_of_cgroup:
         return Text()
-    if facts.cgroup_is_at_its_limit:
+    if is_at_its_limit(facts):
         return Text()  # the finding says it
     current, limit = Bytes(use.current_bytes), Bytes(use.limit_bytes)
     said = text("The cgroup uses {} of its limit of {}", current, limit)

@@ -234,13 +234,6 @@ class MomentFacts(Answer):
         return cgroup_use(self.cgroup, given_back)
 
     @property
-    def cgroup_is_at_its_limit(self) -> bool:
-        """Whether an OOM report without the killed process has the cgroup's use."""
-        use = self.cgroup_use
-        is_report = bool(self.cgroup.get("oom")) and "processes" in self.paths
-        return is_report and use is not None and not use.oom_kills
-
-    @property
     def rss_is_listed(self) -> bool:
         """Whether RSS comes only from a table of processes."""
         return self.ledger is not None and self.ledger.rss_source.startswith(f"{LISTED} ")

@@ -18,6 +18,7 @@ from gomem.inputs.kubernetes import OomKilled, oom_killed
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.facts.capture import CaptureFacts
+    from gomem.facts.moment import MomentFacts
 
 GC_LOG = "gctrace"  # whose text can have more than the log
 
@@ -72,3 +73,10 @@ def ended_well(capture: Capture) -> str:
             return ""
         found = source.name if said else found
     return found
+
+
+def is_at_its_limit(moment: MomentFacts) -> bool:
+    """Whether an OOM report without the killed process has the cgroup's use."""
+    use = moment.cgroup_use
+    is_report = bool(moment.cgroup.get("oom")) and "processes" in moment.paths
+    return is_report and use is not None and not use.oom_kills
