@@ -31,6 +31,7 @@ def asked_of(*moments, baseline=None, findings=None, version="", **capture):
     known = known_version(version, "the test") or GoVersion()
     nothing = {"gc": None, "heap_profiles": {}, "escapes": {}, "file_name": "c", "name": "x/c",
                "go_version": known, "environs": {}, "files": (), "passed_over": (),
+               "unused_settings": (),
                "manifest": Manifest(), "of_kind": lambda _: (),
                "damaged": (), "pauses": None, "times": {one.name: None for one in moments},
                "memstats": pd.DataFrame({"NumGC": [], "LastGC": []}),
