@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import NATIVE
+from gomem.analysis.memory.totals import LOGGED
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import CAPTURE, TAKE_STACKS, sentences
@@ -147,7 +148,6 @@ def _stack_bytes(moment: MomentFacts) -> int | None:
 
 def _path(moment: MomentFacts) -> str:
     """Return the file that counts the threads."""
-    for kind in ("status", "processes"):
-        if kind in moment.paths:
-            return moment.path(kind)
-    return moment.path("metrics" if THREADS in moment.metrics else METRICS_PAGE)
+    counting = ("status", "processes", *(("metrics",) if THREADS in moment.metrics else ()))
+    kinds = (*counting, METRICS_PAGE, LOGGED)
+    return moment.path(next((kind for kind in kinds if kind in moment.paths), METRICS_PAGE))

@@ -162,3 +162,13 @@ def test_ps_counts_threads(tmp_path):
     assert "likely" == finding.confidence
     assert [26, 223] == [count.value for count in finding.title.of(Count)]
     assert ("goroutines.txt",) == diagnosis.capture[diagnosis.moments[-1].name].assumed
+
+
+def test_threads_that_a_person_noted_are_of_that_text(tmp_path):
+    rows = (f"18:1{at}:56 rss={7768 + 4000 * at} nlwp={20 + 120 * at}\n" for at in range(6))
+    (tmp_path / "notes.txt").write_text("till, by ps -o rss=,nlwp= each minute:\n" + "".join(rows))
+
+    found = {one.code: one for one in gomem.diagnose(tmp_path).findings}["thread-growth"]
+
+    assert "Threads pile up: 20 → 620" in found.title
+    assert {"notes.txt"} == {one.artefact.partition(":")[0] for one in found.evidence}
