@@ -36,9 +36,6 @@ END_THEM = (
 def features(case: Case) -> dict[str, float] | None:
     """Return the inputs of the score; None if the number of goroutines has not risen by enough."""
     count, thresholds = case.facts.goroutines.count, case.thresholds
-    counts = np.array([each.goroutines for each in case.facts.goroutine_counts], float)
-    if comes_and_goes(counts):  # those that leak do not end
-        return None
     if count is None or count.grown < thresholds.goroutine_growth:
         return None
     if count.last < thresholds.goroutine_growth_ratio * count.first:
@@ -59,7 +56,10 @@ def probability(case: Case) -> float:
 
 
 def goroutines_pile_up(case: Case) -> bool:
-    """Return whether the number of goroutines grows by enough to matter."""
+    """Return whether the number of goroutines grows by enough to matter, and never fell far."""
+    counts = np.array([each.goroutines for each in case.facts.goroutine_counts], float)
+    if comes_and_goes(counts):  # those that leak do not end
+        return False
     if case.facts.goroutines.count is not None:
         return probability(case) >= case.thresholds.possible_probability
     return _pile_up_uncounted(case)

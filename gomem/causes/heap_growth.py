@@ -79,6 +79,7 @@ def find(case: Case) -> list[Finding]:
         and len(live.agreeing) >= thresholds.growth_likely_kinds
         and live.rise.readings >= thresholds.growth_readings
         and not goroutines_pile_up(case)  # who might hold it
+        and not _is_bounded(live.level)
     )
     return [_finding(live, live.rise, case, confidence="likely" if is_likely else "possible")]
 
