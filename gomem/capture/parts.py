@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.fenced_dumps import with_whole_dumps
 from gomem.capture.loops import LoopPart, loop_parts
-from gomem.capture.pasted import PPROF, pasted_parts
+from gomem.capture.pasted import PPROF, PPROF_HEAD_LINE, pasted_parts
 from gomem.inputs.disk_free import lines_of_df
 from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
 from gomem.inputs.markdown import FENCE
@@ -26,7 +26,7 @@ MARKDOWN = frozenset({".md", ".markdown", ".txt", ""})
 DOCUMENTS = frozenset({"README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "LICENSE"})
 MIN_FENCES = MIN_PROFILES = 2
 # The head of what `go tool pprof` prints, and the time of the profile in it.
-PPROF_HEAD = re.compile(rb"^(?:(?:File|Build ID|Type|Time|Duration): [^\n]*\n)+", re.MULTILINE)
+PPROF_HEAD = re.compile(rb"^" + PPROF_HEAD_LINE + rb"+", re.MULTILINE)
 PPROF_TIME = re.compile(rb"^Time: ([^\n]*\S)", re.MULTILINE)
 MAX_BYTES = 1 << 24  # of a text that is searched for what df printed
 
@@ -62,6 +62,8 @@ def _of_profiles(source: Source) -> list[Source]:
 
     The head of each says when its profile was taken.
     """
+    if source.data.count(b"\nTime: ") + source.data.startswith(b"Time: ") < MIN_PROFILES:
+        return []  # a log of any length is not searched line by line
     heads = [
         (head.start(), at[1])
         for head in PPROF_HEAD.finditer(source.data)

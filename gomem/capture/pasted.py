@@ -46,8 +46,9 @@ _BENCHSTAT = re.compile(
     rb"^[^\n]*\xe2\x94\x82[^\n]*\n[^\n]*\xe2\x94\x82 +\S+/(?:op|s|sec)\b", re.MULTILINE
 )
 # What `go tool pprof -top` printed, from its head to a blank line.
+PPROF_HEAD_LINE = rb"(?:(?:File|Build ID|Type|Time|Duration): [^\n]*\n)"
 _BY_PPROF = re.compile(
-    rb"^(?:(?:File|Build ID|Type|Time|Duration): [^\n]*\n)*+Showing nodes accounting for [^\n]*\n"
+    rb"^" + PPROF_HEAD_LINE + rb"*+Showing nodes accounting for [^\n]*\n"
     rb"(?:[^\n]*\S[^\n]*\n)++",
     re.MULTILINE,
 )

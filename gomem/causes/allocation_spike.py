@@ -30,7 +30,7 @@ from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.missing_call import of_garbage
-from gomem.causes.scores import bounded_log, scores
+from gomem.causes.scores import bounded_log, probability_of
 from gomem.causes.sites import (
     SITES,
     allocating_sites,
@@ -182,8 +182,7 @@ CAUSE = Cause(
 
 def _of_level(seen: Sighting, case: Case) -> Finding:
     excursion, limits = seen.excursion, case.thresholds
-    values = features(case)
-    sure = 0.0 if values is None else scores()[CODE].probability(values)
+    sure = probability_of(CODE, features(case))
     is_rare = excursion.away_fraction < limits.spike_away_fraction
     is_exception = is_rare and excursion.times < limits.spike_times
     sites = largest_sites(seen.holders, limits)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.series.level import LATE, Level, Rise
-from gomem.causes.scores import bounded_log, scores
+from gomem.causes.scores import bounded_log, probability_of
 from gomem.releases import Fact
 from gomem.text import Count
 from gomem.units import MIB
@@ -91,8 +91,7 @@ def read_from(level: Level, case: Case) -> str:
 
 def probability(case: Case) -> float:
     """Return the probability that the live heap grows; 0 if the rise is too small to score."""
-    values = growth_features(case)
-    return 0.0 if values is None else scores()[GROWTH].probability(values)
+    return probability_of(GROWTH, growth_features(case))
 
 
 def grows(case: Case) -> bool:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES, Waiting
-from gomem.analysis.series.shapes import comes_and_goes
 from gomem.causes.evidence import rise_evidence
 from gomem.causes.finding import Evidence, Site, placed
-from gomem.causes.scores import bounded_log, scores
+from gomem.causes.scores import bounded_log, probability_of
 from gomem.causes.sites import part_words
 from gomem.facts.goroutines import STACKS_IN_USE
 from gomem.inputs.kinds import METRICS_PAGE
@@ -51,14 +48,12 @@ def features(case: Case) -> dict[str, float] | None:
 
 def probability(case: Case) -> float:
     """Return the probability that the rise is a leak; 0 if it is too small to score."""
-    values = features(case)
-    return 0.0 if values is None else scores()[CODE].probability(values)
+    return probability_of(CODE, features(case))
 
 
 def goroutines_pile_up(case: Case) -> bool:
     """Return whether the number of goroutines grows by enough to matter, and never fell far."""
-    counts = np.array([each.goroutines for each in case.facts.goroutine_counts], float)
-    if comes_and_goes(counts):  # those that leak do not end
+    if case.facts.goroutines.comes_and_goes:  # those that leak do not end
         return False
     if case.facts.goroutines.count is not None:
         return probability(case) >= case.thresholds.possible_probability

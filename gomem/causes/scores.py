@@ -70,6 +70,11 @@ class Score:
         return 1 / (1 + math.exp(-odds)) if odds > -MAX_ODDS else 0.0
 
 
+def probability_of(code: str, values: Mapping[str, float] | None) -> float:
+    """Return the probability of a cause, by the values of its features; 0 without any."""
+    return 0.0 if values is None else scores()[code].probability(values)
+
+
 def bounded_log(value: float) -> float:
     """Return the logarithm of a feature that spans decades, within bounds."""
     return math.log(min(max(value, MIN_VALUE), MAX_VALUE))

@@ -173,10 +173,16 @@ def _cut(case: Case) -> Text:
 
 
 def _title(
-    moment: MomentFacts, case: Case, size: int, deep: Sequence[Caller], alike: tuple[str, int]
+    moment: MomentFacts,
+    case: Case,
+    size: int,
+    deep: Sequence[Caller],
+    alike: tuple[str, int],
+    *,
+    count: int | None,
 ) -> Text:
-    """Name what takes the stacks: alike goroutines, else deep recursion, else their number."""
-    count, takes = _most_since_gc(moment, case), Text(Bytes(size))
+    """Name what takes the stacks: alike goroutines, else deep recursion, else their `count`."""
+    takes = Text(Bytes(size))
     each, (function, there) = Bytes(size / max(1, count or 0)), alike
     if function:
         words = "{} wait in {} with about {} of stack each, and their number grows; stacks take {}"
@@ -206,23 +212,23 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if count is None and case.facts.goroutine_counts and goroutines_pile_up(case):
         return None
     large_part = limits.large_rss_fraction * (moment.rss_bytes or 0)
+    most = _most_since_gc(moment, case)
     about = _count_beside(moment, case) if count is None else count
-    most = _most_since_gc(moment, case) if count is not None else about
-    are_large = most is None or size >= limits.stack_each_bytes * most
+    many = about if most is None else most
+    are_large = many is None or size >= limits.stack_each_bytes * many
     are_few = (about or 0) < limits.goroutine_count and not goroutines_pile_up(case)
     if not are_large and not (moment.rss_bytes and are_few and size >= large_part):
         return None
     counted = [each for each in case.facts.moments if each.told(STACKS_IN_USE) is not None]
     stacks = np.array([each.told(STACKS_IN_USE) for each in counted], float)
-    counts = np.array([each.goroutines for each in case.facts.goroutine_counts], float)
-    is_lasting = not comes_and_goes(stacks) and not comes_and_goes(counts)
+    is_lasting = not comes_and_goes(stacks) and not case.facts.goroutines.comes_and_goes
     is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
     is_grave = is_lasting and are_large and count is not None and size >= large_part
     deep = deep_recursion(case)
     alike = _alike(moment, case)
     return CAUSE.finding(
         Severity.WARNING if is_grave else Severity.INFO,
-        _title(moment, case, size, deep, alike),
+        _title(moment, case, size, deep, alike, count=most),
         moment=moment.name,
         size=size,
         evidence=(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.series.shapes import comes_and_goes
 from gomem.inputs.pprof.calls.names import of_the_runtime, own_function
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import Function, Words
@@ -77,6 +78,7 @@ class GoroutineGrowth:
     stacks: Rise | None  # the rise of StackInuse; None for fewer than two readings
     descriptors_bytes: float  # the growth of descriptors in heap profiles
     waiting: Waiting | None  # where the new goroutines wait; None if no profile or dump shows it
+    comes_and_goes: bool  # whether their number fell to half in between, and rose by as much again
 
     @property
     def stacks_grown(self) -> float:
@@ -98,7 +100,13 @@ def goroutine_growth(
     `profiles` are frames of goroutines by stack, at the snapshots that have such data, with the
     columns `goroutines` and `stack`, innermost first. `descriptors_bytes` is from heap profiles.
     """
-    return GoroutineGrowth(counts.rise, stacks.rise, descriptors_bytes, waiting_of(profiles))
+    return GoroutineGrowth(
+        counts.rise,
+        stacks.rise,
+        descriptors_bytes,
+        waiting_of(profiles),
+        comes_and_goes(counts.values),
+    )
 
 
 def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:

@@ -23,10 +23,9 @@ STEEP = 2.0  # times the interval's share of the time: a steeper rise is a step
 
 def comes_and_goes(values: FloatArray) -> bool:
     """Return whether a level fell to half between two readings, and rose by as much again."""
-    return any(
-        MIN_SWING * min(values[:place].max(), values[place + 1 :].max()) >= values[place]
-        for place in range(1, len(values) - 1)
-    )
+    before = np.maximum.accumulate(values)[:-2]
+    after = np.maximum.accumulate(values[::-1])[::-1][2:]
+    return bool((MIN_SWING * np.minimum(before, after) >= values[1:-1]).any())
 
 
 def shape_of(
