@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES
 from gomem.analysis.series.level import LATE
-from gomem.causes.evidence import known, rise_evidence, rss_evidence
+from gomem.causes.evidence import known, rise_evidence, rss_evidence, rss_path
 from gomem.causes.finding import Evidence
 from gomem.causes.goroutines import deep_recursion, goroutines_pile_up
 from gomem.facts.goroutines import level_of
@@ -58,33 +58,37 @@ def beyond_go(case: Case) -> Beyond | None:
     account = case.facts.account_of_rss
     if account is None:
         return _beyond_sys(case, WORKING_SET)
-    return (_beyond_sys(case, RSS) if _sys_is_level(case) else None) or _beyond_heap(case, account)
+    return (_beyond_sys(case, RSS) if _sys_bounds_go(case) else None) or _beyond_heap(case, account)
 
 
-def _sys_is_level(case: Case) -> bool:
-    """Return whether Sys bounds what Go has at the end, too.
+def _sys_bounds_go(case: Case) -> bool:
+    """Return whether the highest Sys bounds what Go has at the end of RSS, too.
 
     Sys never falls, so a reading bounds what Go had before it, and a level series most likely what
-    it had after. Readings that end while RSS still grows are followed by an unknown Sys.
+    it had soon after.
     """
     moments = case.facts.of_last_process
-    sizes = [(m.time, float(size)) for m in moments if (size := m.told("Sys")) is not None]
-    rise = level_of("", sizes).rise
+    resident = [moment for moment in moments if _size(moment, RSS) is not None]
+    telling = [(m.time, float(size)) for m in moments if (size := m.told("Sys")) is not None]
+    if not resident or not telling:
+        return False
+    until, first, last = telling[-1][0], resident[0].time, resident[-1].time
+    if resident[-1].told("Sys") is not None or (until and last and until >= last):
+        return True
+    rise = level_of("", telling).rise
     if rise is None or rise.shape != "flat" or rise.readings < case.thresholds.growth_readings:
         return False
-    until = sizes[-1][0]
-    times = [m.time for m in moments if _listed(m, RSS) is not None and m.time is not None]
-    is_early = until is not None and times and until < times[-1] - LATE * (times[-1] - times[0])
+    is_early = until and first and last and until < last - LATE * (last - first)
     return not is_early
 
 
 def _beyond_sys(case: Case, what: str) -> Beyond | None:
     """Return how much more the size of one process or container rose than Go ever reserved."""
     limits, moments = case.thresholds, case.facts.of_last_process
-    used = [(moment, size) for moment in moments if (size := _listed(moment, what)) is not None]
+    used = [(moment, size) for moment in moments if (size := _size(moment, what)) is not None]
     reserved = [(size, moment) for moment in moments if (size := moment.told("Sys")) is not None]
     names = {moment.listed.name for moment, _ in used if moment.listed is not None}
-    if len(names) != 1 or not reserved or len(used) < limits.growth_readings:
+    if len(names) > 1 or not reserved or len(used) < limits.growth_readings:
         return None
     rise = level_of("", [(moment.time, float(size)) for moment, size in used]).rise
     if rise is None or not rise.goes_on:
@@ -100,12 +104,13 @@ def _beyond_sys(case: Case, what: str) -> Beyond | None:
         "Memory outside Go ({}) grows{}: {} reached {}, and Go never reserved more than {} (Sys)"
     )
     kinds, whole = _WORDS[what]
+    path = rss_path(last) if what == RSS else last.path("processes")
     return Beyond(
         text(words, kinds, grows, whole, Bytes(round(rise.reached)), Bytes(most)),
         last.name,
         beyond,
         (
-            *rise_evidence(last.path("processes"), what, rise),
+            *rise_evidence(path, what, rise),
             Evidence(at.path("memstats"), "Sys, highest", most, "B"),
         ),
     )
@@ -161,8 +166,7 @@ def _mapped_files(account: Account) -> float:
     return max(0.0, grown) if is_known else 0.0
 
 
-def _listed(moment: MomentFacts, what: str) -> int | None:
-    listed = moment.listed
-    if listed is None:
-        return None
-    return listed.rss_bytes if what == RSS else listed.working_set_bytes
+def _size(moment: MomentFacts, what: str) -> int | None:
+    if what == RSS:
+        return moment.rss_bytes
+    return None if moment.listed is None else moment.listed.working_set_bytes

@@ -65,6 +65,9 @@ SEE_IDLE = text(
     TAKE_MEMSTATS,
     TAKE_SMAPS,
 )
+_OBJECTS_IN_RSS = (
+    "about {} of it ({}) is Go objects and garbage (HeapAlloc); no file breaks the rest down"
+)
 MIN_RETURNS = 2  # to its peak, by which the size swings
 SEE_KEPT = text(
     "See how much of the idle heap is still in RSS: {}. To return it at once, call "
@@ -202,7 +205,7 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 
 def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
-    """The upper bound of Go's share of RSS, from few fields; empty if it is all of RSS."""
+    """What few fields say of Go's share of RSS: its upper bound, or else its objects."""
     rows = capture.memstats[capture.memstats["moment"] == facts.name]
     if rows.empty or facts.memstats is not None:
         return Text()
@@ -210,6 +213,8 @@ def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
     found, of_go = _most_of_go(last), "Go's heap and runtime"
     if found is None and pd.notna(last["HeapInuse"]):
         found, of_go = (int(last["HeapInuse"]), "HeapInuse"), "Go's heap in use"
+    if found is None and (objects := last[["HeapAlloc", "Alloc"]].max()) < rss:  # False if unknown
+        return text(_OBJECTS_IN_RSS, Bytes(int(objects)), Share(objects / rss))
     if found is None or found[0] >= rss:
         return Text()
     return text("at most {} of it is {} ({})", Bytes(found[0]), of_go, found[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.account import Account, account_of, account_of_live_heap
@@ -20,7 +21,7 @@ from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -49,7 +50,7 @@ def account_of_capture(facts: CaptureFacts) -> Account | None:
     """
     moments = facts.of_last_process
     begin = next((moment.time for moment in moments if moment.time is not None), None)
-    whole = account_of([reading_of(moment, begin) for moment in moments])
+    whole = account_of(_readings(moments, begin))
     return whole or _of_profiles(facts.profiles.of_last_process) or _of_log(facts.cycles)
 
 
@@ -57,7 +58,20 @@ def account_of_rss(facts: CaptureFacts) -> Account | None:
     """Return the account of the snapshots with RSS, even if more have only reserved memory."""
     moments = [moment for moment in facts.of_last_process if moment.rss_bytes is not None]
     begin = next((moment.time for moment in moments if moment.time is not None), None)
-    return account_of([reading_of(moment, begin) for moment in moments])
+    return account_of(_readings(moments, begin))
+
+
+def _readings(moments: Sequence[MomentFacts], begin: pd.Timestamp | None) -> list[Reading]:
+    """Return the snapshots of one process as readings.
+
+    Sys never falls, so where it is not told, that of the next snapshot bounds what Go has.
+    """
+    readings, most = [], None
+    for moment in reversed(moments):
+        reading, told = reading_of(moment, begin), moment.told("Sys")
+        most = most if told is None else told
+        readings.append(reading if reading.reserved else replace(reading, sys_bytes=most))
+    return readings[::-1]
 
 
 def _of_profiles(profiles: Mapping[str, Profile]) -> Account | None:

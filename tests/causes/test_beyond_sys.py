@@ -49,6 +49,37 @@ def test_what_go_may_have_taken_proves_nothing(tmp_path, given):
     assert [] == found(tmp_path, **given)[0]
 
 
+TICKET = """rss of podcastd from the monitoring:
+
+| time | RSS kB |
+|---|---|
+| 18:02:48 | 21148 |
+| 18:03:23 | 66692 |
+| 18:04:28 | 142788 |
+| 18:05:34 | 218848 |
+| 18:06:50 | 306604 |
+
+/debug/vars at 18:03:21: HeapAlloc 2517560, HeapSys 8036352, Sys 12604680, NumGC 1
+/debug/vars at {last}: HeapAlloc 2557400, HeapSys 8036352, Sys 12932360, NumGC 7
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "codes"),
+    [
+        pytest.param("18:07:26", ["native-memory"], id="after the last RSS"),
+        pytest.param("18:04:02", [], id="in between: what Go took later is unknown"),
+    ],
+)
+def test_a_reading_of_sys_bounds_what_go_had_before_it(tmp_path, last, codes):
+    (tmp_path / "ticket.txt").write_text(TICKET.format(last=last))
+    findings = gomem.diagnose(tmp_path / "ticket.txt").findings
+
+    assert codes == [each.code for each in findings if each.code == "native-memory"]
+    if codes:
+        assert "RSS reached 299 MiB, and Go never reserved more than 12 MiB (Sys)" in findings[0].title
+
+
 def test_a_stamp_without_a_year_is_of_the_day_of_the_dated_readings(tmp_path):
     (finding,), diagnosis = found(tmp_path, hour=12, minute=53)
 

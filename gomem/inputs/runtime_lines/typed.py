@@ -4,7 +4,8 @@ Named    18:03  RSS 42 MB, HeapAlloc 35.0 MB, HeapObjects 511373
          18:16:56  rss=7768  nlwp=20       in KiB below `ps -o rss=,nlwp= -p PID`
 Bare     - 18:40:57: 8 MB                  below a line that says of what: `rss, by hand`
 In cells 18:05:30   138   1.6MB   19MB     below `the columns are time, jobs, heap_alloc, rss`
-Rows     of one shape are a series: three, or two whose sizes each have a name.
+Rows     of one shape are a series: three, or two whose sizes each have a name. Rows that say
+         nothing but named quantities are one, whichever they name: a person leaves some out.
 A size of an unknown unit is not read. Bullets, quote marks and brackets around the time do not
 count.
 """
@@ -43,6 +44,7 @@ HEAD_BYTES = 1 << 18
 MAX_LINE = 400
 MIN_ROWS, MIN_NAMED = 3, 2
 BY_HAND = "the text"
+_NAMES = b"names"  # the shape of rows that say nothing but named quantities
 _TIME = (
     rb"(?P<time>(?:\d{4}[-/]\d\d[-/]\d\d[T ])?(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z| ?UTC)?)"
 )
@@ -55,6 +57,7 @@ _PAIR = re.compile(
     rb"(?<![\w.-])(?P<name>[A-Za-z][A-Za-z_.]{1,30})(?:[ \t]*[=:][ \t]*|[ \t]+(?:is |was )?)"
     rb"(?P<number>" + _NUMBER + rb")(?![\w%]|\.\d|[-:/]\d)"
 )
+_BETWEEN = re.compile(rb"(?:[ \t,;|]|\band\b)*(?:\([^()]*\))?[ \t.\r]*")
 _BARE = re.compile(rb"(?P<number>" + _NUMBER + rb")[ \t\r]*")
 _CELL = re.compile(_NUMBER + rb"(?=[ \t|,;\r]|\Z)|[^\s|,;]+")
 _PID = re.compile(rb"\bpid[=: ]{1,2}(\d+)")
@@ -136,11 +139,27 @@ def _series(lines: Sequence[bytes]) -> Iterator[_Series]:
         if row is None:
             above = place if line.strip() and not line.strip().startswith(b"```") else above
             continue
-        shape = b" ".join(_DIGITS.sub(b"0", row["said"]).split())
+        shape = _NAMES if _says_names_alone(row["said"]) else _shape_of(row["said"])
         if shape not in found:
             found[shape] = _Series(head=above)
         found[shape].rows[place] = row
     yield from sorted(found.values(), key=lambda series: -len(series.rows))
+
+
+def _shape_of(said: bytes) -> bytes:
+    return b" ".join(_DIGITS.sub(b"0", said).split())
+
+
+def _says_names_alone(said: bytes) -> bool:
+    """Whether a row has named quantities, sizes with units among them, and no other word."""
+    if not _BETWEEN.fullmatch(_PAIR.sub(b"", said)):
+        return False
+    pairs = [
+        (own_quantity_of(pair["name"].decode())[0], pair["number"]) for pair in _PAIR.finditer(said)
+    ]
+    return all(quantity for quantity, _ in pairs) and any(
+        quantity in LEVELS and not number.replace(b".", b"").isdigit() for quantity, number in pairs
+    )
 
 
 def _are_of_one_process(rows: Sequence[re.Match[bytes]]) -> bool:
@@ -169,7 +188,9 @@ def _units_of(rows: Sequence[re.Match[bytes]], head: bytes) -> dict[str, int]:
 
 
 def _are_named(rows: Sequence[re.Match[bytes]], units: Mapping[str, int]) -> bool:
-    """Whether each row names two quantities or more, of which one is a size."""
+    """Whether each row says named quantities alone, or two or more, of which one is a size."""
+    if all(_says_names_alone(row["said"]) for row in rows):
+        return True
     return len(units) > 1 and all(len(_named(row["said"])) > 1 for row in rows)
 
 

@@ -62,6 +62,13 @@ def test_cells_are_of_the_columns_that_a_sentence_names():
     assert {1_500_000} == set(found.readings["go_alloc_bytes"])
 
 
+@pytest.mark.parametrize("end", [", Sys 12 MB", " (after the import)", " and Sys 12 MB."])
+def test_rows_of_names_alone_are_a_series_whatever_each_of_them_names(end):
+    data = f"11:02 RSS 20 MB\n11:05 RSS 307 MB{end}\n".encode()
+
+    assert [20_000_000, 307_000_000] == list(read_runtime_lines(data).readings["rss_bytes"])
+
+
 UNCERTAIN = {
     "of an unknown unit": ("{at} rss={mb}", ""),
     "of other processes": ("{at} pid={mb} rss={mb} MB", ""),
@@ -80,7 +87,7 @@ def test_what_is_not_certain_is_not_read(form):
 
 
 def test_two_rows_count_only_with_two_names():
-    two = "11:02 RSS 40 MB\n11:07 RSS 90 MB\n"
+    two = "11:02 import done, RSS 40 MB\n11:07 import done, RSS 90 MB\n"
 
     assert kind_of(two.encode(), "notes.txt") is None
     named = two.replace("MB", "MB, HeapAlloc 31 MB").encode()

@@ -1,7 +1,8 @@
-"""The shared pages that top shows bound what of RSS can be files."""
+"""What bounds the parts of RSS where no smaps divides it: top's shared pages, and a later Sys."""
 
 import gomem
 from gomem.analysis.memory.groups import FILES, NATIVE
+from gomem.analysis.memory.readings import GO, NOT_GO
 from gomem.units import MIB
 
 TOP = """top - 12:5{minute}:0{at} up 12:25,  0 user,  load average: 4.89, 4.31, 3.49
@@ -26,3 +27,13 @@ def test_what_is_beyond_sys_and_the_shared_pages_is_native(tmp_path):
     assert 8000 << 10 >= last.certain.parts[FILES].high
     assert 285 * MIB <= last.likely.parts[NATIVE].low
     assert "native-memory" == diagnosis.findings[0].code
+
+
+def test_sys_bounds_what_go_has_in_the_snapshots_before_it_is_read(tmp_path):
+    text = "12:53 RSS 20 MiB\n12:54 RSS 160 MiB\n12:55 RSS 300 MiB, Sys 12 MiB\n"
+    (tmp_path / "notes.txt").write_text(text)
+
+    account = gomem.diagnose(tmp_path / "notes.txt").facts.account_of_rss
+
+    assert [13 * MIB] * 3 == [each.certain.together(GO).high for each in account.snapshots]
+    assert 160 * MIB - 13 * MIB == account.snapshots[1].certain.together(NOT_GO).low
