@@ -18,6 +18,7 @@ from gomem.causes.signatures import (
     ALLOCATED,
     FINALIZERS,
     GOROUTINES,
+    LOCKS,
     NATIVE,
     RETAINED,
     THREADS,
@@ -139,7 +140,6 @@ def _has(profile: Profile, sample_type: str) -> bool:
 
 # Goroutines
 
-LOCKS = frozenset({"mutex", "rwmutex"})  # rows of goroutines that wait for a lock
 _HOLDS_IT = (
     "A goroutine is there that does not wait for the lock, so it most likely holds the lock while "
     "it waits for something else: unlock before that."

@@ -26,17 +26,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, Waiting, places_of, stacks_of
 from gomem.causes.goroutines import goroutines_heap_bytes
+from gomem.causes.signatures import GOROUTINES, LOCKS, inside_of_own, signature_of
 from gomem.causes.sites import growing_sites
 from gomem.inputs.goroutines.parse import SECONDS
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import Count, Function, text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.capture.capture import Capture
     from gomem.causes.cause import Case
     from gomem.facts.goroutines import GoroutineCount
@@ -47,6 +47,7 @@ BLOCKED = frozenset(
     {"chan send", "chan send (nil chan)", "chan receive (nil chan)", "select (no cases)"}
     | {"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
 )
+_SENDS_AND_LOCKS = LOCKS | {"channel-send"}  # rows of `signatures`
 SYSCALL = "syscall"
 # A long wait in these is normal: for a connection, a timer, C.
 PATIENT = frozenset({"IO wait", "sleep", SYSCALL, "running", "runnable"})
@@ -111,12 +112,20 @@ def threads_occupied(case: Case) -> int:
 
 
 def _blocked(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
-    if "state" not in frame:
-        return None
-    blocked = int(frame.loc[frame["state"].isin(BLOCKED), "goroutines"].sum())
+    by_frames = stacks_of(frame).map(_sends_or_locks).astype(bool)
+    states = frame["state"] if "state" in frame else pd.Series(None, frame.index, dtype=object)
+    are_blocked = states.isin(BLOCKED) | (states.isna() & by_frames)
+    blocked = int(frame.loc[are_blocked, "goroutines"].sum())
     if blocked < case.thresholds.goroutine_growth:
         return None
     return Suspicion(blocked, "are blocked in a send or a lock", True)
+
+
+def _sends_or_locks(stack: str) -> bool:
+    """Whether the frames of a goroutine show what its state would say; some profiles have none."""
+    inside, _ = inside_of_own(stack.split(";"))
+    row = signature_of(inside, GOROUTINES)
+    return row is not None and row.name in _SENDS_AND_LOCKS
 
 
 def _waiting(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SIGNATURES = "signatures.toml"
 GOROUTINES, FINALIZERS, THREADS = "goroutines", "finalizers", "threads"
 RETAINED, ALLOCATED, NATIVE = "retained", "allocated", "native"
+LOCKS = frozenset({"mutex", "rwmutex"})  # rows of goroutines that wait for a lock
 ANYWHERE = "*."  # before a name: in any package
 LEAST_SHARE = 0.05  # of a profile's total: a smaller site is not mentioned
 _CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?[0-9]+)+$|-fm$")

@@ -77,7 +77,9 @@ def test_a_reading_of_sys_bounds_what_go_had_before_it(tmp_path, last, codes):
 
     assert codes == [each.code for each in findings if each.code == "native-memory"]
     if codes:
-        assert "RSS reached 299 MiB, and Go never reserved more than 12 MiB (Sys)" in findings[0].title
+        assert (
+            "RSS reached 299 MiB, and Go never reserved more than 12 MiB (Sys)" in findings[0].title
+        )
 
 
 def test_a_stamp_without_a_year_is_of_the_day_of_the_dated_readings(tmp_path):

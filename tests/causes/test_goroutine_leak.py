@@ -230,6 +230,35 @@ def test_a_single_dump_in_which_most_are_blocked_in_a_send_or_a_lock(
 
 
 @pytest.mark.parametrize(
+    ("frames", "found"),
+    [
+        pytest.param(["sync.(*Mutex).Lock", "sync.(*Mutex).lockSlow"], True, id="a lock"),
+        pytest.param(["sync.(*RWMutex).RLock"], True, id="a lock for reading"),
+        pytest.param(["sync.(*WaitGroup).Wait"], False, id="others that work"),
+        pytest.param(["time.Sleep"], False, id="the time"),
+    ],
+)
+def test_frames_show_what_they_are_blocked_in_where_a_profile_has_no_states(
+    tmp_path, frames, found
+):
+    every = [*reversed(frames), "main.(*desk).ask", "main.main.func1"]
+    lines = "".join(
+        f"#\t0x{at:x}\t{name}+0x1\t/src/main.go:{at}\n" for at, name in enumerate(every, 1)
+    )
+    addresses = " ".join(f"0x{at:x}" for at in range(1, len(every) + 1))
+    head = "goroutine profile: total 561\n"
+    (tmp_path / "goroutine.txt").write_text(
+        f"{head}540 @ {addresses}\n{lines}\n21 @ 0x99\n#\t0x99\tmain.serve+0x1\t/src/main.go:7\n"
+    )
+
+    findings = goroutine_leak.find(gomem.diagnose(tmp_path).case)
+
+    assert ([(Severity.WARNING, "possible")] if found else []) == [
+        (one.severity, one.confidence) for one in findings
+    ]
+
+
+@pytest.mark.parametrize(
     ("there", "stacks", "found"),
     [
         pytest.param(2_300, 60, ["warning"], id="their stacks are most of it"),
