@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,26 @@ from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, Function, Share, Text, joined, text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.inputs.pprof.table import Profile
 
 HOLDERS = 3  # named
 WIDE = 8  # the ends of a total's 95 % interval, whose parts are not worth naming
 NEARLY = 0.995  # of the total; prints as 100 %
+_FROM = {
+    IN_USE: (
+        "Live bytes by the program's function nearest to each allocation:",
+        "Most of the live bytes are from",
+        "Nearly all live bytes are from",
+    ),
+    ALLOCATED: (
+        "Allocated bytes by the program's function nearest to each allocation:",
+        "Most of what was allocated is from",
+        "Nearly all that was allocated is from",
+    ),
+}
 
 
 def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
@@ -37,24 +51,39 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
         return Text()
     total = profile.total(IN_USE)
     stacks = Stacks.of_profile(profile, IN_USE)
-    rows = rows_of(own_code(stacks).head(HOLDERS))
+    rows = _largest(stacks)
+    said = _named(rows, total, IN_USE)
+    if not said:
+        return Text()
+    others = sum(row["value"] for row in rows if not row["function"])
+    if others > max(row["value"] for row in rows if row["function"]):
+        said = joined(" ", (_by_others_code(stacks, profile, others / total), said))
+    return joined(" ", filter(None, (said, _age(diagnosis, moment))))
+
+
+def who_allocated(profile: Profile) -> Text:
+    """The program's own functions that allocated most since the start."""
+    if ALLOCATED not in profile.sample_type_names or not profile.has_stacks:
+        return Text()
+    total = profile.total(ALLOCATED)
+    rows = _largest(Stacks.of_profile(profile, ALLOCATED)) if total else []
+    return _named(rows, total, ALLOCATED)
+
+
+def _largest(stacks: Stacks) -> list[dict[str, Any]]:
+    return rows_of(own_code(stacks).head(HOLDERS))
+
+
+def _named(rows: Sequence[Mapping[str, Any]], total: int, what: str) -> Text:
+    """From which of the program's functions most of some bytes are; empty if none is worth it."""
     worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
     if not worth:
         return Text()
     share = worth[0]["value"] / total
-    first = "Live bytes by the program's function nearest to each allocation:"
-    if share > MOSTLY:
-        first = (
-            "Most of the live bytes are from"
-            if share < NEARLY
-            else "Nearly all live bytes are from"
-        )
+    each, most, nearly = _FROM[what]
+    first = each if share <= MOSTLY else most if share < NEARLY else nearly
     named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
-    said = text("{} {}.", first, joined(", ", named))
-    others = sum(row["value"] for row in rows if not row["function"])
-    if others > worth[0]["value"]:
-        said = joined(" ", (_by_others_code(stacks, profile, others / total), said))
-    return joined(" ", filter(None, (said, _age(diagnosis, moment))))
+    return text("{} {}.", first, joined(", ", named))
 
 
 def freed_words(profile: Profile) -> Text:

@@ -30,7 +30,7 @@ from gomem.diagnosis.goroutine_words import (
     by_leaks,
     by_runtime_alone,
 )
-from gomem.diagnosis.in_use import HOLDERS, freed_words, who_holds
+from gomem.diagnosis.in_use import HOLDERS, freed_words, who_allocated, who_holds
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
     Told,
@@ -122,6 +122,8 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     first, last = next(iter(profiles)), next(reversed(profiles))
     before, profile = profiles[first], profiles[last]
     total, earlier = profile.total(IN_USE), before.total(IN_USE)
+    if not total and profile.printed is None and _has_collections(diagnosis):
+        return None  # the log tells more; see `_by_allocations`
     has_several = len(profiles) > 1
     at = text(" at {}", MomentName(last)) if has_several else ""
     since = text(", and {} at {}", Bytes(earlier), MomentName(first)) if has_several else ""
@@ -134,8 +136,22 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
         sentence = text(words, seconds, rose, at)
     grew = diagnosis.thresholds.has_grown(earlier, total)
     freed = freed_words(profile)
-    said = (sentence, who_holds(diagnosis, last), freed, alike_words(profile))
+    who = who_holds(diagnosis, last) if total else who_allocated(profile)
+    said = (sentence, who, freed, alike_words(profile))
     return joined(" ", filter(None, said)), grew, step_after_heap(profile) or SMAPS_TOO
+
+
+def _has_collections(diagnosis: Diagnosis) -> bool:
+    return diagnosis.collector is not None and bool(diagnosis.collector.cost.cycles)
+
+
+def _by_allocations(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """Who allocated, by the last heap profile, if it has nothing in use."""
+    profiles = that_count(IN_USE, diagnosis.capture.heap_profiles)
+    last = next(reversed(profiles.values()), None)
+    if last is None or last.total(IN_USE) or not (said := who_allocated(last)):
+        return None
+    return said, False, SMAPS_TOO
 
 
 def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -282,7 +298,7 @@ NO_BYTES_HERE = text(
 # Checked in addition if the first of these already says where the memory is.
 BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ...]] = {
     _by_memstats: (by_container,),
-    by_log: (by_few_fields, by_pasted, by_container),
+    by_log: (_by_allocations, by_few_fields, by_pasted, by_container),
     by_more_benchmarks: (by_few_fields,),
     by_few_fields: (by_pasted, by_container),
     _by_heap_profiles: (by_few_readings, by_container),

@@ -18,7 +18,7 @@ from gomem.releases import GoVersion
 from gomem.text import Bytes, Command, MomentName
 from gomem.units import MIB
 from tests.builders import case_of
-from tests.heap_profiles import bucket, heap
+from tests.heap_profiles import bucket, heap, turned_over
 from tests.views.ledgers import ledger
 
 
@@ -93,6 +93,21 @@ def test_a_heap_profile_without_a_sample_says_so_and_not_nothing():
 
     assert "The heap profile has no sample in use: too little memory is in use" in said
     assert "0 B" not in said
+
+
+def test_an_empty_heap_profile_says_who_allocated_beside_a_log_that_says_more(tmp_path):
+    freed = [turned_over(27, 0, MIB, leaf=1, root=1), turned_over(1, 0, MIB, leaf=2, root=2)]
+    profile = heap(*freed, rate=1, names=["main.normalise", "main.tally"])
+    alone, _, _ = told(heap_profiles={"a": profile})
+    gc = "gc {n} @{n}.000s 4%: 0.1+1.7+0.1 ms clock, 0.1+0/0.2/0.3+0.1 ms cpu, 3->3->0 MB, 4 MB goal, 2 P\n"
+    (tmp_path / "gc.log").write_text("".join(gc.format(n=n) for n in range(1, 30)))
+    log = gomem.diagnose(tmp_path).collector
+    beside, _, _ = told(heap_profiles={"a": profile}, collector=log)
+
+    for said in (alone, beside):
+        assert "Most of what was allocated is from main.normalise (96 %)." in said
+    assert alone.startswith("The heap profile has no sample in use")
+    assert beside.startswith("29 GCs in ")
 
 
 @pytest.mark.parametrize(
