@@ -36,7 +36,7 @@ def _identity(capture: Capture) -> tuple[object, datetime] | None:
     if started is not None:
         return capture.manifest.fact("pid"), started
     starts = capture.process["process_start_time_seconds"].dropna().unique()
-    return (None, starts[0].to_pydatetime()) if len(starts) == 1 else None
+    return (None, starts[0].floor("us").to_pydatetime()) if len(starts) == 1 else None
 
 
 def _is_same(before: tuple[object, datetime], after: tuple[object, datetime] | None) -> bool:

@@ -64,8 +64,9 @@ def test_the_order_is_said_if_the_later_capture_comes_first(captured):
     assert title(later, earlier).endswith("2 h apart, the second capture is the earlier one")
 
 
-def test_a_metrics_page_has_the_start_too(captured):
-    before, after = (captured(f"at-{hour}", hour, page=PAGE.format(1.7e9)) for hour in (4, 6))
+@pytest.mark.parametrize("start", [1.7e9, 1764267123.4567891])
+def test_a_metrics_page_has_the_start_too(captured, start):
+    before, after = (captured(f"at-{hour}", hour, page=PAGE.format(start)) for hour in (4, 6))
 
     assert title(before, after).endswith(": the same process, 2 h apart")
 
