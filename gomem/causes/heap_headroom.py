@@ -18,6 +18,8 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.analysis.memory.heap_slots import slots_beyond
+from gomem.analysis.memory.live_heap import DEFAULT_GOGC
+from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_decides, limit_exists, limit_looks_the_same, unused_idle_bytes
 from gomem.causes.collecting import scaled_gogc
@@ -79,12 +81,12 @@ def _without_gc(case: Case) -> Finding | None:
     facts, gogc = case.facts, case.facts.settings.gogc
     limit = facts.settings.memory_limit
     is_limited = limit is not None and math.isfinite(float(limit.value))
-    known = [moment for moment in facts.of_last_process if moment.memstats is not None]
+    known = [moment for moment in facts.of_last_process if moment.told("HeapAlloc") is not None]
     if gogc.value != math.inf or is_limited or not known:
         return None
-    last, cycles = known[-1], known[-1].counted("NumGC")
-    rise = level_of("", [(m.time, float(m.counted("HeapAlloc") or 0)) for m in known]).rise
-    if rise is None or cycles is None or cycles != known[0].counted("NumGC"):
+    last, cycles = known[-1], known[-1].told("NumGC")
+    rise = level_of("", [(m.time, float(m.told("HeapAlloc") or 0)) for m in known]).rise
+    if rise is None or cycles is None or cycles != known[0].told("NumGC"):
         return None
     # Of a process without any, nothing on the heap was ever collected.
     kept = round(rise.grown if cycles else rise.reached)
@@ -177,7 +179,23 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         path = profiles.path(profiles.in_use.moment)
         cited = known(path, "B", {"inuse_space, at most": in_use})
         found = _above(moment, in_use, _ON_TOP_OF_PROFILES, cited, case, is_sure=False)
-    return found or _of_idle(moment, case)
+    return found or _of_idle(moment, case) or _of_raised_gogc(moment, case)
+
+
+def _of_raised_gogc(moment: MomentFacts, case: Case) -> Finding | None:
+    """Return a note by the heap in use, if HeapAlloc far below goals shows a raised GOGC."""
+    gogc, next_gc, heap = case.facts.settings.gogc, moment.told("NextGC"), moment.heap
+    if next_gc is None or heap is None or moment.ledger is None or moment.rss_bytes is None:
+        return None
+    if not gogc.is_inferred or not DEFAULT_GOGC < gogc.low < math.inf:
+        return None
+    live = round(next_gc / (1 + gogc.low))
+    room = min(_within_goal(moment, moment.ledger), int(heap["HeapInuse"])) - live
+    if not _is_much(room, moment.rss_bytes, case):
+        return None
+    title = text(_ON_TOP_OF_GOAL, of_rss(room, moment.rss_bytes), Bytes(live))
+    cited = known(gogc.source, "%", {"GOGC, at least": round(100 * gogc.low)})
+    return _finding(moment, room, title, cited, case, is_sure=False)
 
 
 def _is_much(size: int, rss: int, case: Case) -> bool:
@@ -201,6 +219,9 @@ def _goal_bytes(moment: MomentFacts) -> int | None:
 _ON_TOP_OF_LIVE = (
     "GC headroom: {} on top of {} of live heap; a heap profile shows only the live heap"
 )
+_ON_TOP_OF_GOAL = (
+    "GC headroom: at least {} on top of at most {} of live heap, by HeapAlloc and goals"
+)
 _ON_TOP_OF_PROFILES = "GC headroom: at least {} on top of at most {} in use by heap profiles"
 
 
@@ -210,19 +231,25 @@ def _above(
 ) -> Finding | None:  # fmt: skip
     """Return a note if much resident memory is above the live heap, up to the goal.
 
-    Memory above the scavenger's goal belongs to idle-heap-kept.
+    Idle memory above the scavenger's goal belongs to idle-heap-kept.
     """
     goal, ledger, rss = _goal_bytes(moment), moment.ledger, moment.rss_bytes
     if goal is None or ledger is None or rss is None or moment.heap is None:
         return None
-    counted = min(_within_goal(moment, ledger), goal)
-    room = max(0, counted - int(live))
+    counted = min(_within_goal(moment, ledger), max(goal, int(moment.heap["HeapInuse"])))
+    room = max(0, min(counted, _most_kept(moment) or counted) - int(live))
     if not _is_much(room, rss, case):
         return None
     up_to_goal = known(COMPUTED, "B", {"resident heap up to the goal": counted})
     cited += (*heap_evidence(moment, "HeapAlloc"), *up_to_goal)
     title = text(words, of_rss(room, rss), Bytes(round(live)))
     return _finding(moment, room, title, cited, case, is_sure=is_sure)
+
+
+def _most_kept(moment: MomentFacts) -> int | None:
+    """Return what is kept for the next GC; what Go retains beyond it, GOGC does not own."""
+    next_gc = moment.told("NextGC")
+    return None if next_gc is None else round(RETAINED_PER_GOAL * next_gc)
 
 
 def _within_goal(moment: MomentFacts, ledger: Ledger) -> int:
@@ -243,6 +270,7 @@ def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
     has_goal = case.facts.go_version.possibly(Fact.BACKGROUND_SCAVENGER)
     if goal is None or heap is None or rss is None or not has_goal or pd.isna(heap["goal_bytes"]):
         return None
+    goal = min(goal, _most_kept(moment) or goal)
     idle = max(0, min(moment.idle_heap_bytes, goal - int(heap["HeapInuse"])))
     if not _is_much(idle, rss, case):
         return None

@@ -173,10 +173,8 @@ def _need_of_log(facts: CaptureFacts) -> HeapNeed | None:
 
 def _need_of_profile(facts: CaptureFacts) -> HeapNeed | None:
     usable = [*that_count(IN_USE, facts.profiles.by_moment).values()]
-    if not usable:
-        return None
+    if not usable or math.isinf(float(facts.settings.gogc.value)):
+        return None  # with GOGC=off garbage is not bounded
     total, bounds = usable[-1].total(IN_USE), total_bounds(usable[-1])
-    gogc = float(facts.settings.gogc.value)
     most = float(total if bounds is None else bounds[1])
-    room = 1 + (gogc if math.isfinite(gogc) else 0)
-    return HeapNeed(int(total), most * room, is_of_log=False)
+    return HeapNeed(int(total), most * (1 + float(facts.settings.gogc.value)), is_of_log=False)

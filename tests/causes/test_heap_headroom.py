@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.published import InUseTotals
 from gomem.causes.finding import Severity
@@ -67,16 +68,16 @@ def test_what_was_never_touched_is_no_room_in_rss():
     assert 20 * MIB == finding.bytes
 
 
-def test_free_slots_beyond_the_goal_are_fragmentation_and_no_room():
+def test_what_is_retained_beyond_the_next_goal_is_not_gogcs():
     """
-    50 MiB in spans, 12 of them objects, 8 live, and a goal of 16: up to it, 4 of the slots count.
+    50 MiB in spans, 12 of them objects, 8 live, and a goal of 16: the scavenger keeps a tenth more.
     """
     fragmented = moment(live_mib=8, HeapAlloc=12, HeapInuse=50, HeapIdle=14, NextGC=16)
     heap = fragmented.heap.copy()
     heap["goal_bytes"] = 58 * MIB
     (finding,) = find(answers(replace(fragmented, heap=heap), headroom_fraction=0, **SMALL))
 
-    assert (16 - 8 + 10) * MIB == finding.bytes  # and the idle heap
+    assert round(1.1 * 16 * MIB) - 8 * MIB == finding.bytes
 
 
 @pytest.mark.parametrize(
@@ -305,6 +306,45 @@ def without_gc(*sizes_mib: int, collections=0, gogc=None, limit=None):
     read[-1].memstats["NumGC"] += collections
     off = gogc or Setting("GOGC", math.inf, "environment", "environ")
     return case_of(read, settings=Settings(off, limit))
+
+
+RAISED = Setting("GOGC", 4.0, "goals", "3", 3.0, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("gogc", "expected"),
+    [
+        pytest.param(RAISED, [(45 - 20) * MIB], id="four times what is live"),
+        pytest.param(replace(RAISED, low=0.7), [], id="perhaps the default"),
+        pytest.param(replace(RAISED, known_by="environment"), [], id="somebody chose it"),
+    ],
+)
+def test_heap_alloc_far_below_goals_shows_room_without_a_live_heap(gogc, expected):
+    """
+    A goal of 80 MiB and a GOGC of 300 or more: 20 MiB are live at most, and 45 are in use.
+    """
+    read = facts(heap_mib=60, HeapAlloc=45, HeapInuse=45, HeapIdle=20, HeapReleased=4, NextGC=80)
+    heap = read.heap.copy()
+    heap["goal_bytes"] = 44 * MIB  # that of the last GC: the scavenger keeps nothing idle for it
+    told = answers(replace(read, heap=heap), **SMALL)
+    found = find(but(told, settings=Settings(gogc)))
+
+    assert expected == [one.bytes for one in found]
+    for one in found:
+        assert "on top of at most 20 MiB of live heap" in one.title
+
+
+def test_without_a_gc_the_fields_of_a_log_are_enough(tmp_path):
+    lines = (
+        f"10:00:{at:02} rss={mib + 20}Mi heap_alloc={mib}Mi num_gc=0\n"
+        for at, mib in ((0, 60), (15, 180), (30, 300))
+    )
+    (tmp_path / "app.log").write_text("".join(lines))
+    (tmp_path / "environ").write_bytes(b"GOGC=off\0HOME=/\0")
+
+    first = gomem.diagnose(tmp_path).findings[0]
+
+    assert ("heap-headroom", "certain", 300 * MIB) == (first.code, first.confidence, first.bytes)
 
 
 def test_without_a_gc_the_heap_grows_by_what_is_allocated():
