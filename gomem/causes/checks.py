@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.live_heap import DEFAULT_GOGC
+from gomem.analysis.memory.live_heap import DEFAULT_GOGC, LOG, MARKS, PROFILES
 from gomem.analysis.series.level import LATE, Level, Rise
 from gomem.causes.scores import bounded_log, probability_of
 from gomem.releases import Fact
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from gomem.facts.settings import Setting
 
 GROWTH = "heap-growth"
-PROFILES = "profiles"  # where the live heap's readings come from
 
 
 def growth_features(case: Case) -> dict[str, float] | None:
@@ -28,6 +27,9 @@ def growth_features(case: Case) -> dict[str, float] | None:
     if live is None or rise is None or not matters(rise, thresholds):
         return None
     if rise.readings < thresholds.growth_readings and not _is_large(rise, thresholds):
+        return None
+    is_timed = live.level.source != MARKS or any(m.time for m in case.facts.moments)
+    if is_timed and rise.seconds < thresholds.growth_watch_seconds:
         return None
     return {
         "linear_share": rise.linear_share,
@@ -75,7 +77,7 @@ def has_stopped(case: Case) -> bool:
 
 def printed_bytes(size: float, level: Level) -> int:
     """Return a reading as the GC log prints it, in whole MiB rounded down; others as they are."""
-    return round(size) // MIB * MIB if level.source == "log" else round(size)
+    return round(size) // MIB * MIB if level.source == LOG else round(size)
 
 
 def read_from(level: Level, case: Case) -> str:
@@ -83,7 +85,7 @@ def read_from(level: Level, case: Case) -> str:
     log, snapshots = case.facts.collector, len(case.facts.moments)
     if level.source == PROFILES:
         return str(Count(len(case.facts.profiles.paths), "heap profile"))
-    if level.source == "log" and log is not None:
+    if level.source == LOG and log is not None:
         return log.path
     counted = str(Count(snapshots, "snapshot"))
     return counted if log is None or len(level) <= snapshots else f"{counted}, {log.path}"

@@ -18,10 +18,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
+from gomem.analysis.memory.live_heap import PROFILES
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import (
     GROWTH,
-    PROFILES,
     finalizers_hold_up,
     grows,
     has_stopped,

@@ -128,7 +128,8 @@ def growth(
     if sure < thresholds.possible_probability:
         return None
     has_enough = level.rise.readings >= thresholds.growth_readings
-    likely = has_enough and sure >= thresholds.likely_probability
+    has_grown = thresholds.has_grown(round(level.rise.first), round(level.rise.last))
+    likely = has_enough and has_grown and sure >= thresholds.likely_probability
     moments = _moments(case, account)
     first, *_, last = zip(moments, _sizes(account, moments, size_of), strict=True)
     return Growth(

@@ -129,8 +129,8 @@ class Thresholds:
         growth_fraction: Minimum growth as a share of the live heap at the end.
         growth_few_bytes: Minimum growth between only two readings for a `possible` finding: twice
             as much as otherwise, and four times the smallest heap goal.
-        growth_few_ratio: The same minimum as a multiple of the first reading: below 2, GOGC can
-            make the heap swing so far.
+        growth_few_ratio: The same as a multiple of the first reading: GOGC can double the heap.
+        growth_watch_seconds: Minimum time of a growth: in less, work in progress looks the same.
         growth_readings: Required readings: two show a difference, three a direction.
         growth_many_readings: Readings from which more add nothing.
         growth_stopped_share: Part of what a steady rise of the live heap would have added to RSS
@@ -277,6 +277,7 @@ class Thresholds:
     growth_fraction: float = 0.10
     growth_few_bytes: int = 16 * MIB
     growth_few_ratio: float = 2.0
+    growth_watch_seconds: float = 5.0
     growth_readings: int = 3
     growth_many_readings: int = 10
     growth_stopped_share: float = 0.25

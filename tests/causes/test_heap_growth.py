@@ -112,6 +112,14 @@ def test_one_kind_of_evidence_alone_is_possible_and_no_more():
     assert "possible" == finding.confidence
 
 
+@pytest.mark.parametrize(("seconds", "found"), [(4.9, 0), (5.1, 1)])
+def test_a_few_seconds_show_no_leak_because_any_work_in_progress_looks_the_same(seconds, found):
+    level = Level("log", np.linspace(0, seconds, 16), (10 + 2 * T) * MIB)
+    told = but(case(10 + 2 * T), live_heap=LiveHeap(level, frozenset({"log"}), 1.0))
+
+    assert found == len(heap_growth.find(told))
+
+
 def test_growth_that_would_have_passed_heap_alloc_has_stopped():
     ceiling = (120.0, 30.0 * MIB)
     assert [] == heap_growth.find(case(10 + 2 * T[:4], ceiling=ceiling, kinds=("marks",)))

@@ -185,6 +185,19 @@ def test_what_grows_is_told_with_its_speed():
     assert [80 * MIB + 16 * KIB] == [size.value for size in last.title.of(Bytes)]
 
 
+@pytest.mark.parametrize(("each_mib", "sure"), [(4, "possible"), (5, "likely")])
+def test_a_rise_of_less_than_a_fifth_is_not_likely(each_mib, sure):
+    """
+    From 90 MiB, in four steps: malloc's arenas come and go by as much.
+    """
+    grows = [
+        facts(brk(90 + each_mib * at), name=str(at), time=START + pd.Timedelta(10 * at, "s"))
+        for at in range(5)
+    ]
+
+    assert sure == find(answers(*grows))[-1].confidence
+
+
 def test_a_moment_without_mappings_bounds_it():
     """
     RSS of 30 MiB leaves no room for 40 MiB of C's: it has grown since.
