@@ -98,9 +98,8 @@ _DECIDE = text(
     CAPTURE,
 )
 _NOT_COUNTED = (
-    "No file counts the goroutines, but two kinds of memory that each goroutine needs grow "
-    "steadily: its descriptor (runtime.malg in heap profiles, reused and never freed) and its "
-    "stack."
+    "{}, but memory that each goroutine needs grows steadily: its descriptor (runtime.malg in heap "
+    "profiles, reused and never freed) and its stack."
 )
 
 
@@ -303,6 +302,7 @@ def _uncounted(case: Case) -> Finding:
         field = "inuse_space growth below runtime.newproc1"
         evidence.append(Evidence(case.facts.profiles.last_path, field, size, "B"))
     counts, where = case.facts.goroutine_counts, Text("; no file counts goroutines")
+    missing, shows, counted = None, Text(), Text("No file counts the goroutines")
     confidence = "likely" if len(words) > 1 and not counts else "possible"
     if counts:
         last, path = counts[-1], counts[-1].path
@@ -310,15 +310,21 @@ def _uncounted(case: Case) -> Finding:
         where = text("; {} at {}", Count(last.goroutines), MomentName(last.moment))
         where += where_words(growth.waiting, case.thresholds)
         evidence.append(Evidence(path, "goroutines, counted once", last.goroutines, "count"))
+        counted = Text("The goroutines are counted once")
+        if last.frame is not None:
+            missing = of_goroutines(case)
+            shows = _next_step(case, path, missing)
     return CAUSE.finding(
         Severity.WARNING,
         text("Goroutine leak: {}{}", joined(", ", words), where),
         moment=case.facts.moments[-1].name if case.facts.moments else None,
         size=size + round(goroutines_heap_bytes(case, growing_sites(case))) * bool(counts),
         evidence=evidence,
-        mechanism=f"{CAUSE.mechanism} {_NOT_COUNTED}",
+        mechanism=sentences(CAUSE.mechanism, text(_NOT_COUNTED, counted)),
+        next_step=shows,
         confidence=confidence,
         sites=_sites(case, size),
+        missing_call=missing,
     )
 
 

@@ -123,13 +123,17 @@ def _beyond_profiles(moment: MomentFacts, case: Case) -> tuple[Evidence, ...]:
 
 
 def _count_beside(moment: MomentFacts, case: Case) -> int | None:
-    """Return how many goroutines the nearest snapshots on both sides have at most; else None."""
+    """Return the most goroutines in the nearest snapshots that count them; None without any.
+
+    A dump that is a snapshot of its own, without sizes, is as near as any.
+    """
     counts = {count.moment: count.goroutines for count in case.facts.goroutine_counts}
     names = [other.name for other in case.facts.moments]
     place = names.index(moment.name)
     sides = (reversed(names[:place]), names[place + 1 :])
     beside = [next((counts[name] for name in side if name in counts), None) for side in sides]
-    return max((count for count in beside if count is not None), default=None)
+    alone = [count for name, count in counts.items() if name not in names]
+    return max((count for count in (*beside, *alone) if count is not None), default=None)
 
 
 def _alike(moment: MomentFacts, case: Case) -> tuple[str, int]:
@@ -211,7 +215,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     if count is None and case.facts.goroutine_counts and goroutines_pile_up(case):
         return None
-    large_part = limits.large_rss_fraction * (moment.rss_bytes or 0)
+    large_part = limits.large_rss_fraction * (moment.held_bytes or 0)
     most = _most_since_gc(moment, case)
     about = _count_beside(moment, case) if count is None else count
     many = about if most is None else most
@@ -223,7 +227,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     stacks = np.array([each.told(STACKS_IN_USE) for each in counted], float)
     is_lasting = not comes_and_goes(stacks) and not case.facts.goroutines.comes_and_goes
     is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
-    is_grave = is_lasting and are_large and count is not None and size >= large_part
+    is_grave = is_lasting and are_large and about is not None and size >= large_part
     deep = deep_recursion(case)
     alike = _alike(moment, case)
     return CAUSE.finding(
@@ -238,11 +242,11 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             *known(moment.goroutine_path, "count", {"goroutines": count}),
             *_recursion(deep, case),
         ),
-        mechanism=_UNCOUNTED if count is None else "",
+        mechanism=_UNCOUNTED if about is None else "",
         next_step=sentences(
             END_THEM if alike[0] else "",
-            _next_step(deep, is_counted=count is not None),
+            _next_step(deep, is_counted=about is not None),
         ),
-        confidence="likely" if is_lasting and count is not None and is_watched else "possible",
+        confidence="likely" if is_lasting and about is not None and is_watched else "possible",
         sites=caller_sites(deep, limits, size),
     )

@@ -1,5 +1,6 @@
 """Goroutines that pile up: how many came, where they wait, and what they hold."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -197,6 +198,30 @@ def test_stacks_that_grow_beside_one_count_are_no_uncounted_goroutines():
     assert [] == goroutine_leak.find(but(deep, goroutines=grown))
     (uncounted,) = goroutine_leak.find(but(deep, goroutines=grown, goroutine_counts=()))
     assert "no file counts goroutines" in uncounted.title
+
+
+def test_a_dump_beside_stacks_that_grow_is_used_and_not_asked_for():
+    frame = pd.DataFrame(
+        {
+            "goroutines": [4_000],
+            "function": ["main.(*desk).ask"],
+            "stack": ["sync.(*Mutex).Lock;main.(*desk).ask"],
+        }
+    )
+    alone = case([4_000], stacks=())
+    grown = goroutine_growth(
+        Level("goroutines", np.array([0.0]), np.array([4_000.0])),
+        Level("stacks", np.arange(4) * 3.0, np.array([8, 16, 24, 32]) * float(MIB)),
+        profiles=[frame],
+    )
+    counts = (replace(alone.facts.goroutine_counts[0], frame=frame),)
+
+    (found,) = goroutine_leak.find(but(alone, goroutines=grown, goroutine_counts=counts))
+
+    assert "The goroutines are counted once" in found.mechanism
+    assert "No file counts" not in found.mechanism
+    assert "missing mu.Unlock()" in found.next_step
+    assert "curl" not in found.next_step
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Large stacks, told from many."""
 
+import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.causes.finding import Severity
 from gomem.causes.stack_growth import find
 from gomem.units import MIB
@@ -186,3 +188,25 @@ def test_goroutines_with_one_stack_whose_number_grows_come_before_recursion(grow
     said = "119 goroutines wait in main.walk with about 1 MiB of stack each"
     assert alike == (said in last.title)
     assert alike == ("give each a way to end" in last.next_step)
+
+
+def test_a_dump_without_time_or_sizes_counts_the_goroutines_of_all_snapshots(tmp_path):
+    stack = "".join(f"#\t0x{at:x}\tmain.ascend+0x1\t/src/main.go:7\n" for at in range(60))
+    addresses = " ".join(f"0x{at:x}" for at in range(60))
+    (tmp_path / "goroutine_debug1.txt").write_text(
+        f"goroutine profile: total 124\n124 @ {addresses}\n{stack}"
+    )
+    for at, mib in (("a", 60), ("b", 120), ("c", 180)):
+        stats = {
+            "HeapAlloc": 4 << 20, "HeapInuse": 5 << 20, "HeapIdle": 1 << 20, "HeapReleased": 0,
+            "HeapSys": 6 << 20, "StackInuse": mib << 20, "StackSys": mib << 20, "NextGC": 8 << 20,
+            "Sys": (mib + 10) << 20, "NumGC": 3, "LastGC": 1795800000000000000 + mib * 10**9,
+        }  # fmt: skip
+        (tmp_path / f"vars-{at}.json").write_text(json.dumps({"memstats": stats}))
+
+    first = gomem.diagnose(tmp_path).findings[0]
+
+    assert ("stack-growth", Severity.WARNING) == (first.code, first.severity)
+    assert "Deep recursion in main.ascend" in first.title
+    assert "--traces" in first.next_step
+    assert "only the number of goroutines" not in first.mechanism
