@@ -40,7 +40,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--every-case",
         action="store_true",
-        help="all cases of tests that are marked `at_most`, and more examples of Hypothesis",
+        help="all cases of each test, not six of them, and more examples of Hypothesis",
     )
 
 
@@ -70,7 +70,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of what is marked `every_notebook` or `at_most`, no more than their options ask for."""
+    """Of cases, and of what is marked `every_notebook`, no more than their options ask for."""
     long_first(items)
     left = set()
     if not config.getoption("--every-notebook"):

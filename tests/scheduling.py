@@ -1,4 +1,4 @@
-"""Which tests share a process, and which files begin.
+"""Which cases run, which tests share a process, and which files begin.
 
 Those of a file do, and those about a recorded capture, in whatever file: what is asked of it is
 then asked in one process, and not in each. So do captures of one story, which are compared, and
@@ -52,15 +52,19 @@ def long_first(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
 
 
+# Cases of a test that run, unless it is marked or --every-case asks for all.
+MOST = 6
+
+
 def beyond_most(items: list[pytest.Item]) -> set[pytest.Item]:
-    """The cases that a test marked `at_most` leaves out: those it runs are spread evenly."""
+    """The cases that are left out: of each test as many run as it is marked with, spread evenly."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("at_most"):
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     left = set()
     for those in cases.values():
-        (count,) = those[0].get_closest_marker("at_most").args
+        marked = those[0].get_closest_marker("at_most")
+        (count,) = (MOST,) if marked is None else marked.args
         step = max(1.0, len(those) / count) if count else 0
         run = {int(number * step) for number in range(count)}
         left |= {item for number, item in enumerate(those) if number not in run}

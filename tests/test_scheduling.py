@@ -1,9 +1,11 @@
-"""Which tests share a process."""
+"""Which cases of a test run, and which tests share a process."""
+
+from types import SimpleNamespace
 
 import pytest
 
 from tests.builders import FIXTURES
-from tests.scheduling import LONG, shared_by
+from tests.scheduling import LONG, MOST, beyond_most, shared_by
 
 FILE = "tests/views/test_share.py"
 
@@ -36,3 +38,31 @@ def test_files_that_compare_share_a_process():
 
 def test_the_files_that_begin_are_there():
     assert [] == [name for name in LONG if not (FIXTURES.parent / name).is_file()]
+
+
+@pytest.mark.parametrize(
+    ("count", "mark", "run"),
+    [
+        pytest.param(MOST, None, list(range(MOST)), id="few"),
+        pytest.param(2 * MOST, None, list(range(0, 2 * MOST, 2)), id="many"),
+        pytest.param(2 * MOST, 3, [0, 4, 8], id="as marked"),
+        pytest.param(2 * MOST, 2 * MOST, list(range(2 * MOST)), id="all, as marked"),
+        pytest.param(3, 0, [], id="none"),
+    ],
+)
+def test_so_many_of_its_cases_run_spread_evenly(count, mark, run):
+    marked = None if mark is None else SimpleNamespace(args=(mark,))
+    items = [Item(f"{FILE}::test_a[{number}]", marked) for number in range(count)]
+
+    left = beyond_most([*items, Item(f"{FILE}::test_b", None)])
+
+    assert [items[number] for number in run] == [item for item in items if item not in left]
+    assert not left - set(items)
+
+
+class Item:
+    """A test, as far as the choice needs it."""
+
+    def __init__(self, nodeid, marked):
+        self.nodeid = nodeid
+        self.get_closest_marker = lambda _: marked
