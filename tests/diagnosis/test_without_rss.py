@@ -99,7 +99,10 @@ def test_an_empty_heap_profile_says_who_allocated_beside_a_log_that_says_more(tm
     freed = [turned_over(27, 0, MIB, leaf=1, root=1), turned_over(1, 0, MIB, leaf=2, root=2)]
     profile = heap(*freed, rate=1, names=["main.normalise", "main.tally"])
     alone, _, _ = told(heap_profiles={"a": profile})
-    gc = "gc {n} @{n}.000s 4%: 0.1+1.7+0.1 ms clock, 0.1+0/0.2/0.3+0.1 ms cpu, 3->3->0 MB, 4 MB goal, 2 P\n"
+    gc = (
+        "gc {n} @{n}.000s 4%: 0.1+1.7+0.1 ms clock, 0.1+0/0.2/0.3+0.1 ms cpu, 3->3->0 MB, "
+        "4 MB goal, 2 P\n"
+    )
     (tmp_path / "gc.log").write_text("".join(gc.format(n=n) for n in range(1, 30)))
     log = gomem.diagnose(tmp_path).collector
     beside, _, _ = told(heap_profiles={"a": profile}, collector=log)
