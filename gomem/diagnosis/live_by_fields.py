@@ -67,29 +67,33 @@ def freed_words(diagnosis: Diagnosis, last: pd.Series) -> Text:
 
 
 def risen_without_gc(diagnosis: Diagnosis) -> Text:
-    """Say that the heap rose and no GC ran since the first whole MemStats; empty if one did.
+    """Say that the heap rose and no GC ran in the last readings; empty if one did.
 
-    All of the rise can be garbage, or all of it live: nothing has looked. A log of the GC would
+    All that came since can be garbage, or all of it live: nothing has looked. A log of the GC would
     have the live heap of its own.
     """
     moments = diagnosis.case.facts.of_last_process
-    known = [moment for moment in moments if moment.counted("NumGC") is not None]
-    if len(known) < 2 or diagnosis.collector is not None:
+    known = [moment for moment in moments if moment.told("NumGC") is not None]
+    same = [moment for moment in known if moment.told("NumGC") == known[-1].told("NumGC")]
+    if len(same) < 2 or diagnosis.collector is not None:
         return Text()
-    ends = first, last = known[0], known[-1]
-    sizes = {name: (first.counted(name), last.counted(name)) for name in LEVELS}
+    first, last = ends = same[0], same[-1]
+    sizes = {name: [m.told(name) for m in (known[0], first, last)] for name in LEVELS}
     name = next((name for name in LEVELS if None not in sizes[name]), None)
-    if name is None or first.counted("NumGC") != last.counted("NumGC"):
+    began, before, after = (0, 0, 0) if name is None else (size or 0 for size in sizes[name])
+    if name is None or not diagnosis.thresholds.has_grown(began, after):
         return Text()
-    before, after = (size or 0 for size in sizes[name])
+    count = text("NumGC {}", Count(last.told("NumGC")))
+    where = [MomentName(moment.name) for moment in ends]
     if not diagnosis.thresholds.has_grown(before, after):
-        return Text()
+        goal = last.told("NextGC")
+        until = text(" until the next, at {}", Bytes(goal)) if goal else Text()
+        words = "No GC ran from {} to {} ({} at both): how much of {} ({}) is live is unknown{}."
+        return text(words, *where, count, name, Bytes(after), until)
     words = (
         "No GC ran from {} to {} ({} at both), and {} rose from {} to {}: how much of the rise is "
         "live is unknown.{}"
     )
     lag = " A heap profile shows the heap at the last GC, so it does not show the rise."
-    count = text("NumGC {}", Count(last.counted("NumGC")))
-    where = (MomentName(moment.name) for moment in ends)
     profiles = diagnosis.capture.heap_profiles
     return text(words, *where, count, name, Bytes(before), Bytes(after), lag if profiles else "")

@@ -1,4 +1,4 @@
-"""No GC between the first and the last MemStats: what rose is unknown, and nothing is healthy."""
+"""No GC between the last MemStats: what rose is unknown, and nothing is healthy."""
 
 import json
 
@@ -48,3 +48,17 @@ def test_a_rise_that_no_gc_has_looked_at_is_not_healthy(tmp_path, sizes, gcs, is
     assert is_said == ("HeapInuse rose from 440 MiB to 550 MiB" in said)
     assert is_said == ("heap?gc=1" in diagnosis.verdict.next_step)
     assert is_said == ("healthy" not in verdict(diagnosis).label)
+
+
+@pytest.mark.parametrize(("last", "is_said"), [(3, True), (4, False)], ids=["none", "one"])
+def test_a_rise_after_which_no_gc_ran_says_so(tmp_path, last, is_said):
+    for name, size, count in zip("123", (20, 540, 545), (2, 3, last), strict=True):
+        snapshot(tmp_path / name, size * MIB, count)
+
+    said = " ".join(gomem.diagnose(tmp_path).verdict.whose)
+
+    words = (
+        "No GC ran from snapshot 2 to snapshot 3 (NumGC 3 at both): how much of HeapInuse (545 "
+        "MiB) is live is unknown until the next, at 900 MiB."
+    )
+    assert is_said == (words in said)
