@@ -37,7 +37,7 @@ from gomem.inputs.processes.parse import looks_like_processes
 from gomem.inputs.runtime_lines.columns import pattern_of_columns
 from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines
 from gomem.inputs.runtime_lines.structured import looks_like_structured
-from gomem.inputs.runtime_lines.tables import looks_like_table
+from gomem.inputs.runtime_lines.tables import has_rss_column, looks_like_table
 from gomem.inputs.runtime_lines.typed import looks_like_typed
 from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.smaps.parse import kind_of_mappings
@@ -284,7 +284,8 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
     kind = next(pasted, None)
     if kind is None and looks_like_in_words(data):
         # Last, because its words can occur in a text of any kind.
-        return BY_NAME["runtime_lines" if has_more_in_words(data) else "memstats"]
+        has_more = has_more_in_words(data) or any_plain(has_rss_column, data)
+        return BY_NAME["runtime_lines" if has_more else "memstats"]
     return _beside_words(data) if kind is None else kind
 
 

@@ -172,8 +172,10 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         dump.rss = _rss_beside(beside, fields)
         dump.goroutines = _goroutines_beside(plain, start, end, is_above=is_above)
         dump.begins = line in apart
-        dump.time, ended = time_beside(plain, max(ended, start - 2000), start, end)
-        dump.time_of_day = "" if dump.time else clock_at_start(beside)
+        clock = clock_at_start(beside)
+        since = plain.rfind(b"\n", 0, start) + 1 if clock else max(ended, start - 2000)
+        dump.time, ended = time_beside(plain, max(ended, since), start, end)
+        dump.time_of_day = "" if dump.time else clock
         if _is_in_no_unit(fields):
             what = "sizes without a unit, and too small for bytes; print bytes, or the unit"
             damage.append(Damage(source, place, what))

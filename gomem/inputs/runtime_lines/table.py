@@ -28,7 +28,7 @@ from gomem.inputs.runtime_lines.structured import (
     parse_structured,
     unread_sizes,
 )
-from gomem.inputs.runtime_lines.tables import looks_like_table
+from gomem.inputs.runtime_lines.tables import has_rss_column, looks_like_table
 from gomem.inputs.runtime_lines.typed import looks_like_typed, parse_typed
 from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import any_plain, read_plain
@@ -197,7 +197,7 @@ def read_runtime_lines(source: Source) -> RuntimeLines:
     try:
         readings, damaged, text = read_plain(source, looks_like_runtime_lines, parse_runtime_lines)
     except FormatError as error:
-        if has_more_in_words(source.data):
+        if has_more_in_words(source.data) and not any_plain(has_rss_column, source.data):
             return _in_words(source)
         form = (looks_like_structured, parse_structured)
         if not any_plain(looks_like_structured, source.data):

@@ -60,6 +60,12 @@ def looks_like_table(data: bytes) -> bool:
     return table_in(data) is not None
 
 
+def has_rss_column(data: bytes) -> bool:
+    """Whether a text has such a table, and RSS is one of its sizes."""
+    table = table_in(data)
+    return table is not None and "rss" in table.pattern.units
+
+
 def table_in(data: bytes) -> Table | None:
     """Return the first table that names a time and a size with a unit; else None."""
     found = any_table_in(data)
