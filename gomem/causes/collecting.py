@@ -48,6 +48,19 @@ def is_set_low(facts: CaptureFacts, limits: Thresholds) -> bool:
     return is_known and float(gogc.value) <= DEFAULT_GOGC * limits.small_room_fraction
 
 
+def costly_marking(case: Case) -> float | None:
+    """Return the share of the CPU that marking takes; None if that is not expensive, or unknown."""
+    log, counters, limits = case.facts.collector, case.facts.counters, case.thresholds
+    if log is not None:
+        share, seconds = log.cost.marking_cpu_fraction, log.cost.interval.p50
+    elif counters is not None:
+        share, seconds = counters.marking_fraction, counters.interval_seconds
+    else:
+        return None
+    least = limits.costly_marking_fraction(seconds, is_low=is_set_low(case.facts, limits))
+    return None if share is None or share < least else share
+
+
 def collector_is_busy(facts: CaptureFacts, limits: Thresholds) -> bool:
     """Whether the GC takes most of the CPU that the process uses, or a low GOGC keeps it running.
 
