@@ -18,14 +18,14 @@ from gomem.text import Command, Count, MomentName, Seconds, Share, Text, joined,
 if TYPE_CHECKING:
     from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
-    from gomem.facts.callers import CollectorCpu
+    from gomem.facts.callers import RuntimeCpu
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.collector import CollectorFacts
 
 CLOCK_SECONDS = 0.001  # the resolution of the log's clock
 
 
-def costly_cpu_profile(case: Case) -> CollectorCpu | None:
+def costly_cpu_profile(case: Case) -> RuntimeCpu | None:
     """Return the GC's share of a CPU profile; None if small, or of too little CPU time."""
     taken, limits = case.facts.callers.collector_cpu, case.thresholds
     if taken is None or taken.used_seconds < limits.enough_cpu_seconds:
@@ -33,7 +33,7 @@ def costly_cpu_profile(case: Case) -> CollectorCpu | None:
     return taken if taken.fraction >= limits.critical_marking_fraction else None
 
 
-def cpu_profile_evidence(taken: CollectorCpu) -> tuple[Evidence, ...]:
+def cpu_profile_evidence(taken: RuntimeCpu) -> tuple[Evidence, ...]:
     """Return the GC's numbers in a CPU profile as evidence."""
     return (
         *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
