@@ -144,6 +144,7 @@ def _load(
         unused_counts=tuple(gathering.prose.counts),
         unused_settings=gathering.prose.unused_settings(gathering.artefacts),
         stated=tuple(gathering.prose.uses),
+        unit=gathering.prose.unit,
         system=gathering.prose.system,
         place=readable_name(_place([str(path) for path in named])),
     )

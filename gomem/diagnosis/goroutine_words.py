@@ -158,10 +158,10 @@ def _step_of(diagnosis: Diagnosis) -> Text:
         return step
     counts = [each for each in diagnosis.facts.goroutine_counts if each.frame is not None]
     is_cut = counts[-1].shown < limits.most_share * counts[-1].goroutines
-    return _THE_WHOLE_DUMP if is_cut or _is_excerpt(diagnosis) else NO_BYTES
+    return _THE_WHOLE_DUMP if is_cut or is_excerpt(diagnosis) else NO_BYTES
 
 
-def _is_excerpt(diagnosis: Diagnosis) -> bool:
+def is_excerpt(diagnosis: Diagnosis) -> bool:
     """Whether a dump of stacks has a few goroutines, and not the one of main.main.
 
     Each whole dump has that one, unless the program is a library of another, or a test.
@@ -191,7 +191,7 @@ def _how_many(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
     has_no_total = any(fault.what in {NO_HEAD, NO_TOTAL} for fault in faults)
     is_cut = faults and any(dump.highest for dump in _dumps(diagnosis))
     count = Count(counted.goroutines, "goroutine")
-    if _is_excerpt(diagnosis):
+    if is_excerpt(diagnosis):
         verb = "is" if counted.goroutines == 1 else "are"
         return text("At least {}, which {} shown", count, verb)
     return text("At least {}", count) if is_cut or has_no_total else text("{}", count)

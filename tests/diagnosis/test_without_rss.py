@@ -27,7 +27,7 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
                "memstats": empty_frame("memstats"), "metrics": empty_frame("metrics"),
                "processes": empty_frame("processes"), "files": (),
-               "by_moment": {}, "damaged": [], "stated": (), "unused_sizes": (),
+               "by_moment": {}, "damaged": [], "gc": None, "stated": (), "unused_sizes": (),
                "go_version": GoVersion()}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
