@@ -199,15 +199,26 @@ _STATED = re.compile(
 _DOCKER_VERSION = re.compile(rb"API version:[^\n]*\n[ \t>]*go version[^\n]*", re.IGNORECASE)
 _IS_DOCKER = re.compile(rb"\d:\d\d(?:\.\d+)? +\S*docker(?:d|-daemon)?\b|github\.com/docker/docker/")
 
+# What a program of the cluster prints of itself, above a list of the cluster's pods.
+_CLUSTER_VERSION = re.compile(
+    rb"\b(?:k?3s|rke2|k0s|kubelet|kubernetes|containerd) version [^\n]*\n[ \t>]*go version[^\n]*",
+    re.IGNORECASE,
+)
+_OF_PODS = re.compile(rb"\bCPU\(cores\) +MEMORY\(bytes\)|\bkubectl top pods?\b")
+_IS_OF_CLUSTER = re.compile(rb"\d:\d\d(?:\.\d+)? +\S*(?:k3s|rke2|k0s|kubelet|containerd)\b")
+
 
 def stated_release(text: bytes) -> str:
     """Return the Go release that a text states: `go version go1.17.7 linux/amd64`; else empty.
 
     If a text states several, none of them is certain to be the program's. That of docker version is
-    only if the text shows a process of docker's, or its code.
+    only if the text shows a process of docker's, or its code. That of a cluster's own program is
+    not if the text lists pods, and no process of the cluster's.
     """
     if _DOCKER_VERSION.search(text) and not _IS_DOCKER.search(text):
         text = _DOCKER_VERSION.sub(b"", text)
+    if _OF_PODS.search(text) and not _IS_OF_CLUSTER.search(text):
+        text = _CLUSTER_VERSION.sub(b"", text)
     found = {(first or second).decode() for first, second in _STATED.findall(text)}
     return f"go{found.pop()}" if len(found) == 1 else ""
 

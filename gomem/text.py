@@ -22,6 +22,7 @@ from gomem.units import (
     format_bytes,
     format_count,
     format_fraction,
+    format_most,
     format_rate,
     format_seconds,
     is_digits,
@@ -303,6 +304,13 @@ class Share(Number):
 
     __slots__ = ()
     _reads = _in_a_sentence(format_fraction)
+
+
+class MostShare(Share):
+    """The upper bound of a fraction, rounded up: 13.2 % reads `14 %`."""
+
+    __slots__ = ()
+    _reads = _in_a_sentence(format_most)
 
 
 class Count(Number):

@@ -118,6 +118,13 @@ def format_fraction(value: float | None, *, brief: bool = False) -> str:
     return ">99 %" if 1 - MIN_BRIEF < value < 1 else f"{100 * value:.0f} %"
 
 
+def format_most(value: float | None, *, brief: bool = False) -> str:
+    """Format the upper bound of a fraction, rounded up to whole per cents: `0.132` is `14 %`."""
+    if is_unknown(value) or value is None or value < MIN_BRIEF:
+        return format_fraction(value, brief=brief)
+    return f"{math.ceil(round(100 * value, 6))} %"
+
+
 def format_relative(change: float | None, *, brief: bool = False) -> str:
     """Format a change relative to its base: `-92.9 %`; from three times the base on, `×18.2`."""
     if is_unknown(change) or change is None:

@@ -54,6 +54,7 @@ OF_CAUSES = {
     "gomem.causes.killed",
     "gomem.causes.lock_holder",
     "gomem.causes.missing_call",
+    "gomem.causes.multiplying_series",
     "gomem.causes.one_dump",
     "gomem.causes.outside_go",
     "gomem.causes.scores",

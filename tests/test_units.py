@@ -13,6 +13,7 @@ from gomem.units import (
     format_change,
     format_count,
     format_fraction,
+    format_most,
     format_rate,
     format_seconds,
     is_digits,
@@ -62,6 +63,9 @@ def test_changes_carry_their_sign():
 
 def test_fractions_are_per_cent_and_counts_are_grouped():
     assert "12.3 %" == format_fraction(0.123)
+    assert ["14 %", "13 %", "<1 %"] == [
+        format_most(value, brief=True) for value in (0.132, 0.13, 0.004)
+    ]
     assert "1\u202f234\u202f567" == format_count(1234567)
 
 

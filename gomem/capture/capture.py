@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from gomem.inputs.heapdump.table import HeapDump
     from gomem.inputs.loadtest.table import LoadTest
     from gomem.inputs.pprof.table import Profile
+    from gomem.inputs.processes.consumed import UnitLimit
     from gomem.inputs.symbols.table import Symbols
     from gomem.releases import GoVersion
     from gomem.sources.artefact import Source
@@ -111,7 +112,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         unread_evidence: Paths of files of unknown kind that contain memory data.
         other_runs: Readings that no frame has: of earlier processes in a text, or before its last.
         unused_sizes, unused_counts, unused_settings: What no frame has: sizes and goroutine counts
-            in prose, variables set (`GOGC=50`), with their file; `stated`: what sentences say.
+            in prose, variables set, with their file; `stated`, `unit`: what sentences, a unit say.
         system: The operating system named in a text, if it is not Linux; else empty.
         place: The folder or archive in which the files' paths begin, as it was named.
     """
@@ -130,6 +131,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     unused_counts: tuple[str, ...] = ()
     unused_settings: Mapping[str, str] = field(default_factory=dict)
     stated: tuple[Text, ...] = ()
+    unit: UnitLimit | None = None
     system: str = ""
     place: str = ""
 
@@ -380,11 +382,9 @@ def _row(moment: Moment) -> dict[str, Any]:
             last = frame.iloc[-1]
             row |= {field: last[field] for field in frame.columns if field not in NO_LEVELS}
     row |= _mapped(moment)
-    if moment.goroutine_count is not None:
-        row["goroutines"] = moment.goroutine_count
+    row |= {} if moment.goroutine_count is None else {"goroutines": moment.goroutine_count}
     peaks = [profile.max_rss_bytes for profile in moment.profiles.values() if profile.max_rss_bytes]
-    if peaks:
-        row["max_rss_bytes"] = max(peaks)
+    row |= {"max_rss_bytes": max(peaks)} if peaks else {}
     if (profile := moment.heap_profile) is not None:
         known = {"inuse_space", "alloc_space"}.intersection(profile.sample_type_names)
         row |= {name: int(profile.total(name)) for name in sorted(known)}

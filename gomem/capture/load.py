@@ -144,6 +144,7 @@ def _load(
         unused_counts=tuple(gathering.prose.counts),
         unused_settings=gathering.prose.unused_settings(gathering.artefacts),
         stated=tuple(gathering.prose.uses),
+        unit=gathering.prose.unit,
         system=gathering.prose.system,
         place=readable_name(_place([str(path) for path in named])),
     )
@@ -324,15 +325,17 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
         what = "{}: nothing in it; wanted at least one artefact, such as a heap profile"
         return text(what, named)
     found = [*gathering.damage, *gathering.reasons]
-    if len(found) == 1 and found[0].source == PurePath(path).name:  # the path already names it
-        (only,) = found
+    only, name = found[0], PurePath(path).name
+    if len(found) == 1 and only.source.startswith((name, f"{name}:")):  # the path names it
         is_named = any(size in only.message for size in gathering.prose.sizes)
         beside = gathering.prose.uses_words if is_named else gathering.prose.sizes_words
-        return named + only.message.removeprefix(only.source) + beside
+        line = str(only.source).removeprefix(name)
+        return text("{}{}{}{}", named, line, only.message.removeprefix(only.source), beside)
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     reasons = joined("; ", [*_said_once([place.message for place in found[:3]]), *more])
+    nothing = "no measurement" if gathering.evidence else "nothing"
     unused = gathering.prose.sizes_words
-    return text("{}: nothing that gomem can read: {}{}", named, reasons, unused)
+    return text("{}: {} that gomem can read: {}{}", named, nothing, reasons, unused)
 
 
 def _said_once(messages: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
 from gomem.inputs.named_sizes import without_limits
-from gomem.inputs.processes.consumed import peak_beside_limit
+from gomem.inputs.processes.consumed import UnitLimit, limit_of_unit, peak_beside_limit
 from gomem.inputs.shown_by_tools import sizes_by_tools
 from gomem.inputs.sized_rows import tables_of_sizes
 from gomem.inputs.system import system_of
@@ -46,10 +46,15 @@ _MEMORY_WORDS = re.compile(
     re.IGNORECASE,
 )
 # Goroutines counted in a sentence; people write coroutines, too.
+_NUMBER = rb"\d{1,3}(?:[ ,']?\d{3}){0,4}(?:\.\d{1,3})?(?:k\b| ?(?:thousand|million)s?\b)?"
 _COUNTED = re.compile(
-    rb"(?<![\w.,:])\d{1,3}(?:[ ,']?\d{3}){0,4} [gc]o-?routines\b",
+    rb"(?<![\w.,:])" + _NUMBER + rb" [gc]o-?routines\b"
+    rb"|\b[gc]o-?routines? \(" + _NUMBER + rb"\)"
+    rb"|\b[gc]o-?routines?(?:'s)?(?: counts?| numbers?)? (?:went|goes|grew|grows?|rose|rises?|"
+    rb"climb(?:s|ed)|increase[sd]?|jump(?:s|ed)) (?:from " + _NUMBER + rb" )?(?:up )?to "
+    + _NUMBER + rb"(?!\w|[.,]\d)",
     re.IGNORECASE,
-)
+)  # fmt: skip
 _SAID = (use_beside_limit, peak_beside_limit, said_of_a_kill, sizes_by_tools)
 
 
@@ -66,6 +71,7 @@ class Prose:
     sizes: list[str] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)  # of goroutines
     uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
+    unit: UnitLimit | None = None  # the last that a text has
     settings: dict[str, str] = field(default_factory=dict)  # each with its first file
     used: set[str] = field(default_factory=set)  # variables that a container's description sets
     systems: set[str] = field(default_factory=set)
@@ -82,6 +88,7 @@ class Prose:
         for compare in _SAID if b"\0" not in head else ():
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
+        self.unit = (limit_of_unit(head) if b"\0" not in head else None) or self.unit
         found = dict.fromkeys(_settings_in_text(source), source.name)
         self.settings = found | self.settings
         self.used.update(container_settings(source.data))

@@ -18,14 +18,14 @@ from gomem.text import Command, Count, MomentName, Seconds, Share, Text, joined,
 if TYPE_CHECKING:
     from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
-    from gomem.facts.callers import CollectorCpu
+    from gomem.facts.callers import RuntimeCpu
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.collector import CollectorFacts
 
 CLOCK_SECONDS = 0.001  # the resolution of the log's clock
 
 
-def costly_cpu_profile(case: Case) -> CollectorCpu | None:
+def costly_cpu_profile(case: Case) -> RuntimeCpu | None:
     """Return the GC's share of a CPU profile; None if small, or of too little CPU time."""
     taken, limits = case.facts.callers.collector_cpu, case.thresholds
     if taken is None or taken.used_seconds < limits.enough_cpu_seconds:
@@ -33,7 +33,7 @@ def costly_cpu_profile(case: Case) -> CollectorCpu | None:
     return taken if taken.fraction >= limits.critical_marking_fraction else None
 
 
-def cpu_profile_evidence(taken: CollectorCpu) -> tuple[Evidence, ...]:
+def cpu_profile_evidence(taken: RuntimeCpu) -> tuple[Evidence, ...]:
     """Return the GC's numbers in a CPU profile as evidence."""
     return (
         *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
@@ -46,6 +46,19 @@ def is_set_low(facts: CaptureFacts, limits: Thresholds) -> bool:
     gogc = facts.settings.gogc
     is_known = gogc.is_stated and not isinstance(gogc.value, str)
     return is_known and float(gogc.value) <= DEFAULT_GOGC * limits.small_room_fraction
+
+
+def costly_marking(case: Case) -> float | None:
+    """Return the share of the CPU that marking takes; None if that is not expensive, or unknown."""
+    log, counters, limits = case.facts.collector, case.facts.counters, case.thresholds
+    if log is not None:
+        share, seconds = log.cost.marking_cpu_fraction, log.cost.interval.p50
+    elif counters is not None:
+        share, seconds = counters.marking_fraction, counters.interval_seconds
+    else:
+        return None
+    least = limits.costly_marking_fraction(seconds, is_low=is_set_low(case.facts, limits))
+    return None if share is None or share < least else share
 
 
 def collector_is_busy(facts: CaptureFacts, limits: Thresholds) -> bool:

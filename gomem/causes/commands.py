@@ -8,7 +8,7 @@ from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, MEMSTATS, SMA
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
 from gomem.inputs.processes.metrics_api import METRICS_API
 from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
-from gomem.inputs.system import FREEBSD, MACOS, TINYGO, WASM
+from gomem.inputs.system import BSD, FREEBSD, MACOS, TINYGO, WASM
 from gomem.shell import Argument
 from gomem.text import Command, Program, Quoted, Text, joined, text
 from gomem.units import is_digits
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.listed import Listed
     from gomem.causes.cause import Case
 
+_PROCSTAT, _VMMAP = Command("procstat -v PID"), Command("vmmap --summary PID")
 _MAPPINGS_ON = {
-    FREEBSD: "procstat -v PID",
-    MACOS: "vmmap --summary PID",
+    FREEBSD: _PROCSTAT,
+    MACOS: _VMMAP,
+    BSD: text("on FreeBSD {}, on macOS {}", _PROCSTAT, _VMMAP),
 }
 _BY_VMMAP = "Look at the working set with VMMap (Go's heap is Private Data)."
 _IN_A_MODULE = (
@@ -66,7 +68,7 @@ def see_resident(system: str) -> Text:
         return Text(_IN_TINYGO)
     command = _MAPPINGS_ON.get(system)
     words = "See what is resident: {}."
-    first = text(words, Command(command)) if command else Text(_BY_VMMAP)
+    first = text(words, command) if command else Text(_BY_VMMAP)
     return text("{} See what Go retains: {}.", first, TAKE_HEAP_PROFILE)
 
 

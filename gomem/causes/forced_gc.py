@@ -22,7 +22,7 @@ from gomem.causes.commands import TAKE_CPU_PROFILE, sentences, top
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.sites import called_by, caller_sites
-from gomem.text import Count, Function, MomentName, Share, Text, text
+from gomem.text import Count, Function, MomentName, MostShare, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
@@ -130,7 +130,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
 
 def _at_most(log: CollectorFacts) -> Text:
     """Return the CPU of forced collections: marking, and pauses if known."""
-    share = Share(log.collecting_share_of(FORCED) or log.marking_share_of(FORCED))
+    share = MostShare(log.collecting_share_of(FORCED) or log.marking_share_of(FORCED))
     return text("{}{} of the CPU", "" if share.startswith("<") else "at most ", share)
 
 

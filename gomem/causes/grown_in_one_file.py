@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 KEEPS = "Leak or cache still filling"
-WORK = "Work of a program that has ended, or a leak"
+WORK = "Work that a program has done, or a leak"
 SEE_CALLERS = "See which callers cause the growth: {}."
 NAME_IT = text(
     "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "

@@ -45,6 +45,7 @@ from gomem.causes.grown_in_one_file import (
     of_rss,
 )
 from gomem.causes.missing_call import of_goroutines, of_growth
+from gomem.causes.multiplying_series import of_series
 from gomem.causes.sites import (
     aging_words,
     growing_sites,
@@ -63,7 +64,12 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding, if the live heap grows to the end."""
+    """Return one finding, if the live heap grows to the end, or with the series of a metric."""
+    found = _by_level(case)
+    return found if any(one.sites for one in found) else of_series(case, CAUSE) or found
+
+
+def _by_level(case: Case) -> list[Finding]:
     live, thresholds = case.facts.live_heap, case.thresholds
     if live is None:
         ways = (of_delta, of_rss, of_printed, of_arenas)
@@ -147,10 +153,7 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
             *_evidence(live, rise, case),
             *_site_evidence(sites, case),
             *_keeper_evidence(sites, case),
-            *(
-                Evidence(path, "the program ended", "with success", "")
-                for path in filter(None, [ended])
-            ),
+            *(Evidence(path, "the program's work", "done", "") for path in filter(None, [ended])),
         ),
         mechanism=_GOROUTINE_MECHANISM if theirs else _mechanism(live, sites, case),
         next_step=_INPUT_HALVED if ended else _next_step(rise, case),

@@ -22,7 +22,7 @@ from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_decides, limit_exists, limit_looks_the_same, unused_idle_bytes
-from gomem.causes.collecting import scaled_gogc
+from gomem.causes.collecting import costly_marking, scaled_gogc
 from gomem.causes.commands import sentences, with_files
 from gomem.causes.evidence import (
     COMPUTED,
@@ -36,7 +36,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.facts.goroutines import level_of
 from gomem.facts.moment import LIVE, MomentFacts
 from gomem.releases import Fact
-from gomem.text import Bytes, Command, Rate, Text, text
+from gomem.text import Bytes, Command, Rate, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger import Ledger
@@ -61,6 +61,8 @@ _EITHER = (
     "as many GCs: {}. If GOMEMLIMIT does, lower that."
 )
 _LIMIT = "If a limit must hold, set GOMEMLIMIT and leave GOGC alone."
+_DEAR = "Leave it: with less headroom the GC would take more than the {} of the CPU that it takes."
+_NOTHING = Text()
 _WHAT_IF = "See what a lower GOGC would cost in CPU: {}."
 CAUSE = Cause(
     code="heap-headroom",
@@ -121,13 +123,18 @@ _SET_A_LIMIT = (
 )
 
 
-def _remedy(case: Case) -> Text:
-    """Advise half the GOGC, unless a limit that no file states can have set the goals instead."""
-    gogc = case.facts.settings.gogc
+def _remedy(case: Case, first: Text = _NOTHING) -> Text:
+    """Advise half the GOGC, unless a limit that no file states can have set the goals instead.
+
+    Where the GC is expensive, less headroom would make it more so.
+    """
+    gogc, marking = case.facts.settings.gogc, costly_marking(case)
+    if marking is not None:
+        return text(_DEAR, Share(marking))
     now, halved = scaled_gogc(gogc, 0.5)
     if limit_looks_the_same(case, gogc):
-        return text(_EITHER, now.removeprefix("now "), halved)
-    return sentences(text(_HALVE, now, halved), _LIMIT if limit_exists(case) else "")
+        return sentences(first, text(_EITHER, now.removeprefix("now "), halved))
+    return sentences(first, text(_HALVE, now, halved), _LIMIT if limit_exists(case) else "")
 
 
 def _by_log(case: Case) -> Finding | None:
@@ -155,9 +162,7 @@ def _by_log(case: Case) -> Finding | None:
             *known(log.path, "B", sizes),
             *known(log.path, "fraction", {"headroom / live heap": usual.headroom_fraction}),
         ),
-        next_step=sentences(
-            text(_WHAT_IF, with_files("gomem what-if {}", log.path)), _remedy(case)
-        ),
+        next_step=_remedy(case, text(_WHAT_IF, with_files("gomem what-if {}", log.path))),
         confidence="certain" if usual.is_steady else "likely",
     )
 

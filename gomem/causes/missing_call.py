@@ -239,11 +239,14 @@ def _of_memory(
         whole += value
         row = signature_of(inside, kind, case.facts.go_version)
         if row is not None:
-            explained.add(row, value, own)
+            explained.add(row, value, "" if row.is_for_another(inside) else own)
     found = explained.largest(Counter(), case.thresholds.most_share * whole)
     if found is None:
         return None
-    site = named[explained.own[found.name].most_common(1)[0][0]]
+    owners = [own for own, _ in explained.own[found.name].most_common() if own]
+    if not owners:
+        return _missing(found, case)
+    site = named[owners[0]]
     return _missing(found, case, site.own_function, site.file, site.line)
 
 

@@ -26,6 +26,7 @@ GOROUTINES, FINALIZERS, THREADS = "goroutines", "finalizers", "threads"
 RETAINED, ALLOCATED, NATIVE = "retained", "allocated", "native"
 LOCKS = frozenset({"mutex", "rwmutex"})  # rows of goroutines that wait for a lock
 ANYWHERE = "*."  # before a name: in any package
+_OF_THE_RUNTIME = ("runtime.", "internal/runtime/")
 LEAST_SHARE = 0.05  # of a profile's total: a smaller site is not mentioned
 _CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?[0-9]+)+$|-fm$")
 _ARGUMENTS = r"(?:\[.*\])?"  # type arguments
@@ -55,6 +56,7 @@ class Signature:
     states: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()
+    of_another: tuple[str, ...] = ()
     since: GoRelease = ANY
     before: GoRelease | None = None
     module: str = ""
@@ -75,6 +77,11 @@ class Signature:
         if self.is_innermost:
             inside = [name for name in inside if not name.startswith("runtime.")][:1]
         return any(_is_called(frame, inside) for frame in self.frames)
+
+    def is_for_another(self, inside: Sequence[str]) -> bool:
+        """Whether a stack that fits allocated for what another function made."""
+        innermost = [name for name in inside if not name.startswith(_OF_THE_RUNTIME)][:1]
+        return any(_is_called(frame, innermost) for frame in self.of_another)
 
 
 def _shown(release: GoRelease) -> str:

@@ -106,6 +106,7 @@ class Thresholds:
             many at once, and all run before the next collection.
         finalizer_seconds: Wait from which a finalizer is stuck: dumps give whole minutes.
         profiling_bytes: profiling-memory. Minimum size: usual stacks take 2 to 5 MiB.
+        profiler_cpu_fraction: profiling-memory. Share of the CPU used: by default it is below 1 %.
         stack_bytes: stack-growth. Minimum size: a few thousand normal goroutines hold less.
         stack_each_bytes: Average stack size that is large: 2 KiB, doubled five times.
         recursion_depth: stack-growth. Frames of one function in a single stack that count as
@@ -165,8 +166,7 @@ class Thresholds:
         spike_times: allocation-spike. Number of bursts from which they are how the program works,
             and a note; for the score, more bursts add nothing.
         healthy_log_seconds: Time that a GC log must cover for "healthy": less is start-up.
-        spike_rates: Required intervals with a rate: a spike and two others, of which the higher
-            rate counts.
+        spike_rates: Required intervals with a rate: a spike and two others; the higher one counts.
         enough_cycles: Collections required for a finding. A heap that doubles from 4 MiB to 4 TiB
             needs twenty, so start-up alone never gets there.
         enough_cpu_seconds: GC CPU that is enough for a finding, however few collections took it.
@@ -260,6 +260,7 @@ class Thresholds:
     finalizer_growth: int = 1_000
     finalizer_seconds: float = 60.0
     profiling_bytes: int = 16 * MIB
+    profiler_cpu_fraction: float = 0.10
     stack_bytes: int = 8 * MIB
     stack_each_bytes: int = 64 * KIB
     recursion_depth: int = 10

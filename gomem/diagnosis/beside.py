@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-REST = "freed heap that the runtime keeps, stacks, the program's files, or memory outside Go"
+WORKING_SET = "the working set"
+REST = "freed heap that the runtime keeps, stacks, the program's files, {}or memory outside Go"
 PEAK_RATIO = 1.1  # of RSS: a peak above this ratio is mentioned
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 
@@ -151,7 +152,8 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         return Text()
     size, what = sized
     need, limits = needs[0], diagnosis.thresholds
-    rest = size - need.most_bytes
+    rest, gogc = size - need.most_bytes, diagnosis.facts.settings.gogc
+    by = Text() if gogc.is_stated else text(" (by GOGC={})", gogc.text)
     if need.live_bytes >= limits.most_share * size:
         after = "after the last GC" if need.is_of_log else "by the heap profile"
         share = Share(min(1.0, need.live_bytes / size))
@@ -161,14 +163,14 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if rest < max(limits.kept_bytes, limits.most_share * size):
         if need.is_of_log or size <= need.live_bytes:
             return Text()
-        words = "The live heap by the heap profile ({}) is {} of {}; with garbage, at most {}."
+        words = "The live heap by the heap profile ({}) is {} of {}; with garbage{}, at most {}."
         share = Share(need.live_bytes / size)
-        return text(words, Bytes(need.live_bytes), share, what, Bytes(need.most_bytes))
+        return text(words, Bytes(need.live_bytes), share, what, by, Bytes(need.most_bytes))
+    most = text("With garbage{}, its objects need at most {} of heap", by, Bytes(need.most_bytes))
     if need.is_of_log:
-        words = "The next GC starts when the heap reaches {}: the other {} of {} is {}."
-    else:
-        words = "With garbage, its objects need at most {} of heap: the other {} of {} is {}."
-    return text(words, Bytes(need.most_bytes), Bytes(rest), what, REST)
+        most = text("The next GC starts when the heap reaches {}", Bytes(need.most_bytes))
+    owners = REST.format("kernel memory, " * (what == WORKING_SET))
+    return text("{}: the other {} of {} is {}.", most, Bytes(rest), what, owners)
 
 
 def _undivided(facts: MomentFacts) -> tuple[int, str] | None:
@@ -185,4 +187,4 @@ def _undivided(facts: MomentFacts) -> tuple[int, str] | None:
     listed = facts.listed
     if listed is None or listed.working_set_bytes is None:
         return None
-    return listed.working_set_bytes, "the working set"
+    return listed.working_set_bytes, WORKING_SET

@@ -16,6 +16,7 @@ from gomem.causes.commands import (
 )
 from gomem.diagnosis.live_by_fields import freed_words, live_words
 from gomem.diagnosis.other_systems import counted_when_released
+from gomem.facts.retention import heap_of_log
 from gomem.releases import Fact
 from gomem.text import Bytes, Count, MomentName, Quoted, Seconds, Share, Text, joined, text
 from gomem.units import GIB, MIB
@@ -116,13 +117,12 @@ def by_few_readings(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | N
 
 def _next_step(diagnosis: Diagnosis, last: pd.Series) -> Text:
     """What to measure next: what the runtime keeps, if the live heap is small beside Sys."""
-    of_go, limits = _most_of_go(last), diagnosis.thresholds
-    if of_go is None or pd.isna(last["HeapAlloc"]):
+    (live, whole), limits = _live_of_whole(last), diagnosis.thresholds
+    if pd.isna(live) or pd.isna(whole):
         return WHAT_NEXT
-    is_small = last["HeapAlloc"] <= limits.kept_live_share * of_go[0]
-    if last["HeapAlloc"] < MIB:
+    if live < MIB:
         return SEE_RSS  # nothing is retained
-    if not is_small or of_go[0] < limits.kept_bytes:
+    if live > limits.kept_live_share * whole or whole < limits.kept_bytes:
         return WHAT_NEXT
     is_known = pd.notna(last["HeapReleased"]) and pd.notna(last[["HeapIdle", "HeapInuse"]]).any()
     return SEE_KEPT if is_known else SEE_IDLE
@@ -174,6 +174,8 @@ def heap_level(diagnosis: Diagnosis) -> tuple[str, pd.DataFrame] | None:
     stats = diagnosis.capture.memstats
     stats = stats[~stats["moment"].isin(earlier)]
     stats = stats.assign(HeapAlloc=stats["HeapAlloc"].fillna(stats["Alloc"]))  # equal by definition
+    if not stats[[*LEVELS]].notna().any(axis=None):
+        stats = heap_of_log(diagnosis.capture)
     level = next((name for name in LEVELS if stats[name].notna().any()), None)
     return None if level is None else (level, stats[stats[level].notna()])
 
@@ -198,10 +200,12 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if facts is None or facts.rss_bytes is None or facts.memstats is not None:
         return Text()
     found = heap_level(diagnosis)
-    if found is None or facts.name not in set(found[1]["moment"]):
+    if found is None:
         return Text()
     level, known = found
-    return _of_level(known, level, step_of(diagnosis.capture, level))
+    if facts.name in set(known["moment"]):
+        return _of_level(known, level, step_of(diagnosis.capture, level))
+    return _of_idle(known.iloc[-1], known) if diagnosis.capture.memstats.empty else Text()
 
 
 def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
@@ -366,6 +370,14 @@ def _of_heap_sys(last: pd.Series) -> Text:
         return text("The heap has {} of the system (HeapSys).", Bytes(size))
     words = "{} of that is returned to the OS (HeapReleased), {} is not."
     return text(words, Bytes(int(released)), Bytes(max(size - int(released), 0)))
+
+
+def _live_of_whole(last: pd.Series) -> tuple[Any, Any]:
+    """What Go's heap has live, or else in use, and what Go or its heap holds, each if known."""
+    if (of_go := _most_of_go(last)) is not None:
+        return last["HeapAlloc"], of_go[0]
+    live = last["HeapInuse"] if pd.isna(last["HeapAlloc"]) else last["HeapAlloc"]
+    return live, last["HeapSys"] - last["HeapReleased"]
 
 
 def _most_of_go(last: pd.Series) -> tuple[int, str] | None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
 from gomem.causes.finding import Finding, Severity
+from gomem.causes.multiplying_series import MECHANISM, pages_with_series
+from gomem.diagnosis.said_in_text import counts_answer
 from gomem.text import Count, File, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
     capture, used = diagnosis.capture, diagnosis.facts.settings_stated.told
     unused = (
         ("size", capture.unused_sizes),
-        ("goroutine count", capture.unused_counts),
+        ("goroutine count", () if counts_answer(diagnosis) else capture.unused_counts),
         ("setting", [each for each in capture.unused_settings if each not in used]),
     )
     words = "{} in the text not used ({})"
@@ -75,21 +77,15 @@ def _unread(diagnosis: Diagnosis, repeated: str) -> list[Text]:
     return [*said, text("{} not read", Count(more, "more file"))] if more else said
 
 
-def series_words(capture: Capture) -> Text:
+def series_words(diagnosis: Diagnosis) -> Text:
     """Say how many series the last page has of its largest metric, and how many the first had.
 
     The program's own client of Prometheus keeps each of them.
     """
-    pages = [
-        (file.source.name, series)
-        for moment in capture.by_moment.values()
-        for file in moment.artefacts
-        if (series := getattr(file.parsed, "series", None)) is not None
-    ]
-    if not pages:
+    pages = pages_with_series(diagnosis.capture)
+    if not pages or any(found.mechanism == MECHANISM for found in diagnosis.findings):
         return Text()
-    path, last = pages[-1]
-    first = next((series for _, series in pages if series.name == last.name), last)
+    (_, first), (path, last) = pages[0], pages[-1]
     rise = text(", up from {}", Count(first.count)) if first.count < last.count else Text()
     words = "{} has {} of {}{}; its label {} has {}. The client keeps every series in memory."
     count, values = Count(last.count, "series", "series"), Count(last.values, "value")

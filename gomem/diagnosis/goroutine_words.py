@@ -35,6 +35,7 @@ from gomem.inputs.goroutines.crash import (
 )
 from gomem.inputs.goroutines.faults import FAULTS, fault_words, step_after
 from gomem.inputs.pprof.calls.names import can_be_mended, in_standard_library, of_the_runtime
+from gomem.inputs.pprof.count_text import NO_HEAD, NO_TOTAL
 from gomem.inputs.processes.other_systems import AT_COMMIT_LIMIT
 from gomem.text import Age, Bytes, Command, Count, Function, Quoted, Text, joined, text
 from gomem.units import is_unknown
@@ -157,10 +158,10 @@ def _step_of(diagnosis: Diagnosis) -> Text:
         return step
     counts = [each for each in diagnosis.facts.goroutine_counts if each.frame is not None]
     is_cut = counts[-1].shown < limits.most_share * counts[-1].goroutines
-    return _THE_WHOLE_DUMP if is_cut or _is_excerpt(diagnosis) else NO_BYTES
+    return _THE_WHOLE_DUMP if is_cut or is_excerpt(diagnosis) else NO_BYTES
 
 
-def _is_excerpt(diagnosis: Diagnosis) -> bool:
+def is_excerpt(diagnosis: Diagnosis) -> bool:
     """Whether a dump of stacks has a few goroutines, and not the one of main.main.
 
     Each whole dump has that one, unless the program is a library of another, or a test.
@@ -186,13 +187,14 @@ def _has_lost_lines(diagnosis: Diagnosis, counted: GoroutineCount) -> bool:
 
 def _how_many(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
     """The number of goroutines; a lower bound if the dump is cut off or an excerpt."""
-    is_cut = any(fault.source == counted.path for fault in diagnosis.capture.damaged)
-    is_dump = any(dump.highest for dump in _dumps(diagnosis))
+    faults = [fault for fault in diagnosis.capture.damaged if fault.source == counted.path]
+    has_no_total = any(fault.what in {NO_HEAD, NO_TOTAL} for fault in faults)
+    is_cut = faults and any(dump.highest for dump in _dumps(diagnosis))
     count = Count(counted.goroutines, "goroutine")
-    if _is_excerpt(diagnosis):
+    if is_excerpt(diagnosis):
         verb = "is" if counted.goroutines == 1 else "are"
         return text("At least {}, which {} shown", count, verb)
-    return text("At least {}", count) if is_cut and is_dump else text("{}", count)
+    return text("At least {}", count) if is_cut or has_no_total else text("{}", count)
 
 
 def _largest(groups: pd.DataFrame) -> pd.Series:
@@ -320,7 +322,7 @@ def _is_huge(diagnosis: Diagnosis, crash: Crash) -> bool:
     size, limits = crash.asked_bytes, diagnosis.thresholds
     if not crash.is_one_object or size is None:
         return False
-    least = limits.huge_object_share * (crash.in_use_bytes or 0)
+    least = limits.huge_object_share * (crash.in_use_bytes or crash.heap_bytes or 0)
     return size >= max(limits.huge_object_bytes, least)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.checks import grows
 from gomem.diagnosis.listed_memory import SMAPS_TOO, Told
 from gomem.statistics.quantiles import carries
-from gomem.text import Bytes, Count, Rate, Seconds, Share, Text, joined, text
+from gomem.text import Bytes, Count, MostShare, Rate, Seconds, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _cpu_words(log: CollectorFacts) -> Text:
     if share < MIN_SHARE:
         return Text("under 1 % of the CPU")
     which = Text() if place is None else text(" (run {}, the costliest)", str(place))
-    return text("at most {} of the CPU{}", Share(share), which)
+    return text("at most {} of the CPU{}", MostShare(share), which)
 
 
 def by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

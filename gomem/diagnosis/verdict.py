@@ -56,6 +56,7 @@ from gomem.diagnosis.other_runs import (
 from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.part_words import file_words, native_words, runtime_words
 from gomem.diagnosis.replicas import replica_words
+from gomem.diagnosis.said_in_text import counts_words, unit_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
@@ -168,7 +169,9 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         risen_without_gc(diagnosis),
         unread_series_words(diagnosis.capture),
         kept_words(diagnosis.capture),
-        series_words(diagnosis.capture),
+        series_words(diagnosis),
+        counts_words(diagnosis),
+        unit_words(diagnosis.capture, facts),
         earlier,
         report_words(facts),
         replica_words(diagnosis, facts),

@@ -16,6 +16,7 @@ from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.diagnosis.few_fields import (
+    SEE_KEPT,
     by_few_fields,
     by_few_readings,
     by_other_fields,
@@ -108,7 +109,10 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
             more = list(filter(None, beside))
             grew = grew or (tell is _by_heap_profiles and any(rose for _, rose, _ in more))
             sentences = [said, *(words for words, *_ in more)]
-            if tell in {by_log, by_goroutines} and by_container(diagnosis, facts) is not None:
+            is_kept = tell is by_log and any(then is SEE_KEPT for *_, then in more)
+            step = SEE_KEPT if is_kept else step
+            has_size = is_kept or by_container(diagnosis, facts) is not None
+            if tell in {by_log, by_goroutines} and has_size:
                 sentences.insert(0, sentences.pop())  # a size first
             return joined(" ", sentences), grew, step
     return nothing_words(diagnosis.capture), False, ANYTHING

@@ -29,6 +29,7 @@ MAP = r"^(syscall|[^.]*/[^.]*(\.[^.]+)*)\.(\(\*mmapper\)\.)?[Mm]map(Ptr)?$|/mmap
 COLLECTOR = (
     r"^runtime\.(gcBgMarkWorker|gcAssistAlloc|gcDrain|gcStart|gcMarkDone|bgsweep|bgscavenge)"
 )
+PROFILER = r"^runtime\.(profilealloc|mProf_Malloc|mProf_Free)$"  # records an allocation
 # functions with these names serve others' requests
 SERVES = re.compile(r"\.(ListenAnd)?Serve(TLS|Conn)?$")
 CPU, CPU_TIME = "cpu", "cpu"
@@ -55,8 +56,8 @@ class Caller:
 
 
 @dataclass(frozen=True)
-class CollectorCpu:
-    """The collector's CPU use in a CPU profile."""
+class RuntimeCpu:
+    """The CPU use of a part of the runtime in a CPU profile."""
 
     fraction: float  # fraction of the CPU that the program used
     used_seconds: float  # CPU that the program used
@@ -100,14 +101,22 @@ class Callers:
         return ()
 
     @cached_property
-    def collector_cpu(self) -> CollectorCpu | None:
+    def collector_cpu(self) -> RuntimeCpu | None:
         """The GC's share of CPU in the last CPU profile; None without one."""
+        return self._cpu_of(COLLECTOR)
+
+    @cached_property
+    def profiler_cpu(self) -> RuntimeCpu | None:
+        """The heap profiler's share of CPU in the last CPU profile; None without one."""
+        return self._cpu_of(PROFILER)
+
+    def _cpu_of(self, functions: str) -> RuntimeCpu | None:
         for moment in reversed([*self.capture.by_moment.values()]):
             profile = moment.profiles.get(CPU)
             used = 0 if profile is None else profile.total(CPU_TIME)
             if profile is not None and used > 0:
-                taken = int(profile.filtered(focus=COLLECTOR).values(CPU_TIME).sum())
-                return CollectorCpu(taken / used, used / 1e9, profile.source)
+                taken = int(profile.filtered(focus=functions).values(CPU_TIME).sum())
+                return RuntimeCpu(taken / used, used / 1e9, profile.source)
         return None
 
     def opening(self, waits: str) -> tuple[Caller, ...]:

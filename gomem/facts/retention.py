@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 STOPPED = frozenset("Tt")
 HUGE = "AnonHugePages"
+_OF_A_LINE = {
+    "HeapInuse": "heap_inuse_bytes",
+    "HeapIdle": "heap_idle_bytes",
+    "HeapSys": "heap_sys_bytes",
+    "HeapReleased": "released_total_bytes",
+}
 
 
 def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
@@ -47,6 +53,17 @@ def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
     limit = facts.settings_stated.memory_limit
     has_none = limit is not None and limit.known_by != ASSUMED and limit.value == math.inf
     return scavenger(readings, capture.go_version, cycles, placed, cpu, has_no_limit=has_none)
+
+
+def heap_of_log(capture: Capture) -> pd.DataFrame:
+    """Return MemStats' sizes in the log's last `scvg` line that has them; no row without one."""
+    lines = None if cycles_of(capture) is None or capture.gc is None else capture.gc.scavenges
+    if not isinstance(lines, pd.DataFrame):
+        return capture.memstats.head(0)
+    last = lines[lines["heap_sys_bytes"].notna()].tail(1)
+    sizes = {name: last[column].to_numpy() for name, column in _OF_A_LINE.items()}
+    stats = pd.DataFrame({"moment": [f"line {number}" for number in last["line"]], **sizes})
+    return stats.reindex(columns=capture.memstats.columns)
 
 
 def cycles_of(capture: Capture) -> pd.DataFrame | None:

@@ -1,8 +1,8 @@
 """What texts beside the other files say of the process: how a container is set up, how it ended.
 
 A description of a container, in a file or a paste, has its settings, its limit and its kill. GNU
-time, systemd and Docker say whether a program ended by itself, with success: then what it held at
-its end was its work.
+time, systemd and Docker say whether a program ended by itself, with success, and its own log that
+it has read all of its input, `read 150000/150000`: then what it held at its end was its work.
 """
 
 from __future__ import annotations
@@ -63,15 +63,34 @@ _ENDED = re.compile(
 )
 
 
+# A count of a whole in a line of the program's own log; a date is none.
+_PROGRESS = re.compile(
+    rb"^(?!gc |scvg|scav|pacer)[^\n]{0,200}?(?<![\w./])(\d{1,12})/(\d{1,12})(?![\w./])",
+    re.MULTILINE,
+)
+_COLLECTED = re.compile(rb"^gc \d+ @", re.MULTILINE)
+MIN_PROGRESS = 3  # lines of one whole
+
+
+def _has_done_its_input(text: bytes) -> bool:
+    """Whether a log counts up to a whole, reaches it, and has no collection after that."""
+    lines = list(_PROGRESS.finditer(text))
+    if not lines or lines[-1][1] != lines[-1][2] or _COLLECTED.search(text, lines[-1].end()):
+        return False
+    counts = [int(line[1]) for line in lines if line[2] == lines[-1][2]]
+    return len(counts) >= MIN_PROGRESS and counts == sorted(set(counts))
+
+
 def ended_well(capture: Capture) -> str:
-    """Return the file whose last word on it is that the program ended with success; else empty."""
+    """Return the file that says that the program ended with success, or did all its work."""
     sources = [file.source for file in capture.files if file.kind.name not in {"pprof", "smaps"}]
     found = ""
     for source in (*sources, *capture.passed_over):
         said = [match["well"] for match in _ENDED.finditer(source.data[-LAST_BYTES:])]
         if said and said[-1] is None:
             return ""
-        found = source.name if said else found
+        is_done = bool(said) or _has_done_its_input(source.data[-LAST_BYTES:])
+        found = source.name if is_done else found
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 FREEBSD, WINDOWS, MACOS, WASM = "FreeBSD", "Windows", "macOS", "WebAssembly"
+BSD = "BSD or macOS"  # one of them, by what ps prints there
 TINYGO = "TinyGo"  # another compiler and runtime, wherever it runs
 _BY_TINYGO = re.compile(rb"\btinygo\b", re.IGNORECASE)
 _NAMED = {
@@ -26,6 +27,8 @@ _NAMED = {
     ),
     WASM: re.compile(rb"\[wasm\]|\bGOARCH=wasm\b|\b(?:js|wasip1|wasi)/wasm\b"),
 }  # fmt: skip
+# The head of ps aux; procps has TTY and START.
+_PS_OF_BSD = re.compile(rb"\bRSS +TT +STAT +STARTED\b")
 _LINUX = re.compile(
     rb"\blinux\b|/proc/|\bubuntu\b|\bdebian\b|\bcentos\b|\balpine\b|\brhel\b|\bfedora\b|\bred hat\b"
     rb"|\bdocker\b|\bkube\w{1,12}\b|\bk8s\b|\bcgroups?\b|\bsmaps\b|\bVmRSS\b|OOMKilled|\bsystemd\b"
@@ -41,4 +44,5 @@ def system_of(data: bytes) -> str:
     if _BY_TINYGO.search(head):
         return TINYGO
     found = [name for name, form in _NAMED.items() if form.search(head)]
+    found = found or [BSD] * (_PS_OF_BSD.search(head) is not None)
     return found[0] if len(found) == 1 and _LINUX.search(head) is None else ""

@@ -3,6 +3,7 @@
 import pytest
 
 import gomem
+from gomem.releases import stated_release
 
 MEMSTATS = "\n```\nAlloc = 12 MiB\tTotalAlloc = 80 MiB\tSys = 70 MiB\tNumGC = 12\n```\n"
 
@@ -56,3 +57,20 @@ def test_the_side_can_stand_behind_the_name(tmp_path, side):
     path.write_text(f"Go version ({side}): go1.4.2\n{MEMSTATS}")
 
     assert "go1.4.2" == gomem.load(path).go_version.text
+
+
+PODS = "NAME  CPU(cores)  MEMORY(bytes)\nweb-577fbfbc97-d6k85  1m  2860Mi\n"
+CLUSTER = "k3s version v1.32.3+k3s1 (079ffa8d)\ngo version go1.23.6\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        pytest.param(CLUSTER + PODS, "", id="of the cluster, above its pods"),
+        pytest.param(CLUSTER + PODS + " 31 root 12:01.23 k3s-server\n", "go1.23.6", id="with k3s"),
+        pytest.param(CLUSTER, "go1.23.6", id="without pods"),
+        pytest.param("go version go1.23.6\n" + PODS, "go1.23.6", id="of no other program"),
+    ],
+)
+def test_the_release_of_a_cluster_is_not_that_of_its_pods(text, release):
+    assert release == stated_release(text.encode())

@@ -8,7 +8,7 @@ import pytest
 from gomem.analysis.collector.counters import LIMITER
 from gomem.causes import forced_gc, gc_pressure, long_pauses, memory_limit_thrash
 from gomem.causes.thresholds import Thresholds
-from gomem.facts.callers import CollectorCpu
+from gomem.facts.callers import RuntimeCpu
 from gomem.facts.moment import GOGC, GOMEMLIMIT, LIVE, MomentFacts
 from gomem.releases import GoRelease, GoVersion
 from gomem.text import Share
@@ -125,7 +125,7 @@ def test_a_cpu_profile_says_what_the_collector_takes_of_the_cpu_that_is_used():
     The counters take its share of all CPUs; a profile of the CPU that the program uses.
     """
     case = answers(metrics=LIMITED, share=0.25)
-    taken = CollectorCpu(0.88, 10.9, "cpu.pb.gz")
+    taken = RuntimeCpu(0.88, 10.9, "cpu.pb.gz")
     profiled = case_of(
         case.facts.moments, callers=SimpleNamespace(collector_cpu=taken, collecting=())
     )

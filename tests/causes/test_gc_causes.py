@@ -19,7 +19,7 @@ from gomem.causes.cause import Case
 from gomem.causes.collecting import collector_is_busy
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
-from gomem.facts.callers import Caller, CollectorCpu
+from gomem.facts.callers import Caller, RuntimeCpu
 from gomem.facts.moment import MomentFacts
 from gomem.facts.settings import ENVIRONMENT, GOALS, METRICS, Setting
 from gomem.releases import GoVersion
@@ -470,7 +470,7 @@ def test_a_p99_takes_a_hundred(count, told):
     ids=["most of a second", "a fifth", "too little CPU to tell"],
 )
 def test_a_cpu_profile_alone_tells_what_the_collector_takes(fraction, seconds, found):
-    taken = CollectorCpu(fraction, seconds, "cpu.pb.gz")
+    taken = RuntimeCpu(fraction, seconds, "cpu.pb.gz")
 
     findings = gc_pressure.find(
         case_of(callers=SimpleNamespace(collector_cpu=taken, collecting=()))
@@ -490,7 +490,7 @@ def test_who_forces_collections_in_a_cpu_profile_is_no_pressure():
     """
     Nothing counts collections, but the profile has runtime.GC on its stacks.
     """
-    taken = CollectorCpu(0.6, 4.0, "cpu.pb.gz")
+    taken = RuntimeCpu(0.6, 4.0, "cpu.pb.gz")
     caller = Caller("main.commit", "runtime.GC", "main.go", 7, 1.0, "cpu.pb.gz")
     elsewhere = replace(caller, path="goroutine.pb.gz")
 

@@ -11,6 +11,7 @@ from tools.laboratory.captures import path_of
 
 BEGIN = datetime(2026, 11, 23, 8, 37, 38)  # of the first profile
 PS = "{time:%a %b %d %H:%M:%S} UTC 2026\n  PID   RSS    VSZ COMMAND\n4711 {kib} 1696976 aquad\n"
+READ = "read 3/{0}\nread 6/{0}\nread 9/{0}\nsorting\n"
 TIME_SAYS = "\tMaximum resident set size (kbytes): 118000\n\tExit status: {status}\n"
 
 
@@ -72,6 +73,10 @@ def test_profiles_that_rise_with_rss_are_told_although_their_own_rise_slows(prof
         pytest.param(TIME_SAYS.format(status=2), Severity.WARNING, id="with an error"),
         pytest.param("etl.service: Succeeded.\n", Severity.INFO, id="says systemd"),
         pytest.param("done\n", Severity.WARNING, id="nobody says"),
+        pytest.param(READ.format(9), Severity.INFO, id="all its input was read"),
+        pytest.param(READ.format(12), Severity.WARNING, id="not all its input"),
+        pytest.param(READ.format(9) + "gc 9 @9.1s 0%: \n", Severity.WARNING, id="a GC after that"),
+        pytest.param("on 2026/10/10\n" * 3, Severity.WARNING, id="dates"),
     ],
 )
 def test_what_a_program_held_as_it_ended_with_success_is_its_work(

@@ -702,7 +702,7 @@ def test_what_forced_collections_show():
     (finding,) = forced_gc.find(of_log(*lines))
 
     assert finding.title == (
-        "The program calls runtime.GC(): 10 of 40 collections, at most 1 % of the CPU"
+        "The program calls runtime.GC(): 10 of 40 collections, at most 2 % of the CPU"
     )
     assert [("forced", 10), ("cycles", 40)] == [(one[1], one[2]) for one in shown(finding)[:2]]
     assert ["gc_cpu_seconds of forced GCs", "stopped_seconds of forced GCs", "seconds"] == [

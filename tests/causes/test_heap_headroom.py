@@ -99,6 +99,21 @@ def test_a_far_limit_changes_nothing():
     assert 1 == len(find(answers(limited(67), **SMALL)))
 
 
+def test_less_room_is_not_advised_where_the_gc_is_expensive(tmp_path):
+    line = (
+        "gc {0} @{1}.063s 12%: 0.35+1435+0.47 ms clock, 9.3+1411/17193/14413+12 ms cpu, "
+        "22429->{3}->{2} MB, {3} MB goal, 48 P\n"
+    )
+    log, live = tmp_path / "gc.log", [21693 + 7 * (n % 5) for n in range(9)]
+    sizes = [(live[n], round(1.1 * live[n - 1])) for n in range(9)]
+    log.write_text("".join(line.format(31 + n, 851 + 3 * n, *sizes[n]) for n in range(9)))
+    said = {found.code: found.next_step for found in gomem.diagnose(log).findings}
+
+    assert "GOGC=100" in said["gc-pressure"]
+    assert "GOGC=" not in said["heap-headroom"]
+    assert said["heap-headroom"].startswith("Leave it")
+
+
 def test_it_begins_at_its_thresholds():
     share = 30 * MIB / moment().rss_bytes
 

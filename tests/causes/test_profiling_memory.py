@@ -1,10 +1,13 @@
 """The profilers' own table of stacks, as the runtime counts it."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import gomem
 from gomem.causes import profiling_memory
 from gomem.causes.finding import Severity
+from gomem.facts.callers import RuntimeCpu
 from gomem.text import Bytes
 from gomem.units import MIB
 from tests.builders import FIXTURES, case_of
@@ -59,3 +62,26 @@ def test_a_share_of_a_large_process_is_none():
 
 def test_nothing_is_said_where_nothing_counts_it():
     assert [] == found(facts(heap_mib=100))
+
+
+@pytest.mark.parametrize(
+    ("fraction", "seconds", "rate", "confidence"),
+    [
+        pytest.param(0.8, 2.0, 1, "certain", id="each allocation is recorded"),
+        pytest.param(0.8, 2.0, 512 * 1024, "likely", id="the rate of the profile is another"),
+        pytest.param(0.05, 2.0, 1, None, id="little"),
+        pytest.param(0.8, 0.5, 1, None, id="too little CPU to tell"),
+    ],
+)
+def test_the_profiler_itself_can_take_the_cpu(fraction, seconds, rate, confidence):
+    callers = SimpleNamespace(profiler_cpu=RuntimeCpu(fraction, seconds, "cpu.pb.gz"))
+    heap = SimpleNamespace(columns=SimpleNamespace(period=rate))
+    capture = SimpleNamespace(heap_profiles={"1": heap}, by_moment={})
+
+    findings = profiling_memory.find(case_of(callers=callers, capture=capture))
+
+    assert [confidence] * (confidence is not None) == [one.confidence for one in findings]
+    for one in findings:
+        assert fraction == one.cpu_fraction
+        assert ("every allocation" in one.title) is (rate == 1)
+        assert "MemProfileRate" in one.next_step

@@ -22,6 +22,7 @@ SHARED = {
     "lock_holder",
     "killed",
     "missing_call",
+    "multiplying_series",
     "outside_go",
     "one_dump",
 }  # judgements of several causes

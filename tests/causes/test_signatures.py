@@ -301,3 +301,21 @@ def test_the_same_program_that_makes_the_call_is_told_nothing(case):
 
     assert [] == [finding.code for finding in findings if finding.missing_call is not None]
     assert NAMED.isdisjoint(finding.code for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("inside", "is_for_another"),
+    [
+        (["context.(*cancelCtx).propagateCancel", "context.withCancel"], True),
+        (["runtime.mapassign", "context.(*cancelCtx).propagateCancel"], True),
+        (["context.(*cancelCtx).Done", "context.(*cancelCtx).propagateCancel"], True),
+        (["context.withCancel", "context.WithCancel"], False),
+    ],
+)
+def test_the_map_of_a_parents_children_is_not_of_the_function_that_made_a_child(
+    inside, is_for_another
+):
+    row = ROWS["context-cancel"]
+
+    assert row.fits(inside)
+    assert is_for_another is row.is_for_another(inside)

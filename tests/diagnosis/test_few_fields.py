@@ -237,3 +237,38 @@ def test_heap_in_use_beside_rss_bounds_gos_part_of_it(tmp_path):
 
     assert "at most 94 MiB of it is Go's heap in use (HeapInuse)" in said
     assert "no file breaks it down" not in said
+
+
+SCVG = "scvg59: inuse: 16, idle: 1018, sys: 1035, released: 0, consumed: 1035 (MB)\n"
+GCS = "".join(
+    f"gc 2046{n} @8457.{n}50s 0%: 0.2+0+0+2.4+0.6 ms clock, 1.6+0+0+0.7/8.0/0+4.5 ms cpu, "
+    "4->4->0 MB, 5 MB goal, 16 P\n"
+    for n in range(3)
+)
+
+
+@pytest.mark.parametrize("above", ["", GCS], ids=["alone", "below collections"])
+def test_what_the_scavenger_prints_is_the_heap(tmp_path, above):
+    verdict = diagnosed(tmp_path, f"It keeps growing.\n\n```\n{above}{SCVG}```\n").verdict
+
+    assert verdict.headline.startswith("HeapInuse is 16 MiB")
+    assert "1018 MiB of the heap is idle; 1018 MiB of that is not returned" in verdict.sentence
+    assert "FreeOSMemory" in verdict.next_step
+
+
+def test_what_the_scavenger_prints_is_told_beside_rss(tmp_path):
+    top = (
+        "  PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND\n"
+        "13953 api 20 0 1917180 1045292 1776 S 0.0 6.1 6:31.81 api\n"
+    )
+    log = f"The log:\n\n```\n{SCVG}```\n\nTop:\n\n```\n{top}```\n"
+    said = diagnosed(tmp_path, log).verdict
+
+    assert "1018 MiB of the heap is idle; 1018 MiB of that is not returned" in " ".join(said.whose)
+
+
+def test_logged_heap_in_use_is_no_idle_heap(tmp_path):
+    used = SCVG.replace("inuse: 16, idle: 1018", "inuse: 1000, idle: 34")
+    verdict = diagnosed(tmp_path, f"The log:\n\n```\n{used}```\n").verdict
+
+    assert "FreeOSMemory" not in verdict.next_step

@@ -46,8 +46,9 @@ def test_a_head_beside_rss_is_compared_with_it(paste):
         f"```\nType: inuse_space\n(pprof) top\n{HEAD}Showing top 5 nodes out of 207\n{LEGEND}```\n"
     )
 
-    assert "by the heap profile (76 MiB) is 31 % of RSS; with garbage, at most 153 MiB" in said(
-        found
+    assert (
+        "by the heap profile (76 MiB) is 31 % of RSS; with garbage (by GOGC=100), at most 153 MiB"
+        in said(found)
     )
 
 

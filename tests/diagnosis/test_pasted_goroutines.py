@@ -42,6 +42,18 @@ def test_headers_behind_a_name_are_counted_by_state(tmp_path):
     assert goroutine_bars(found, "heap") is None
 
 
+def test_records_without_their_head_are_an_excerpt(tmp_path):
+    found = diagnosed(
+        tmp_path,
+        "Seen in the log:\n\n```\n367 @ 0x4037fc3 0x4038084\n"
+        "#\t0x4037fc3\ttime.Sleep+0xf9\t/src/runtime/time.go:59\n"
+        "#\t0x4038084\tmain.vet+0x244\t/src/vet.go:97\n```\n",
+    )
+
+    assert "At least 367 goroutines; 367 wait in main.vet" in found.verdict.sentence
+    assert [True] == [fault.is_excerpt for fault in found.capture.damaged]
+
+
 def test_how_long_a_lone_goroutine_waits_is_in_the_headline(tmp_path):
     found = diagnosed(tmp_path, LONE)
 

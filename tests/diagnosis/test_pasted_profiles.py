@@ -129,6 +129,20 @@ def test_rows_of_one_name_that_stand_together_are_added():
     assert 0.34 == pytest.approx(whole.printed.shares["space"]["main.f"])
 
 
+def test_one_reading_of_open_files_shows_no_growth(tmp_path):
+    path = tmp_path / "top.txt"
+    path.write_text(
+        "Type: inuse_space\nShowing nodes accounting for 40MB, 100% of 40MB total\n"
+        "      flat  flat%   sum%        cum   cum%\n"
+        "      30MB 75.00% 75.00%       30MB 75.00%  main.loadTable\n"
+        "      10MB 25.00%   100%       10MB 25.00%  os.newFile\n"
+    )
+    said = gomem.diagnose(path).verdict.sentence
+
+    assert "os.newFile: Each open file has a descriptor" in said
+    assert "pile up" not in said
+
+
 def test_what_is_in_use_by_default_stands_before_what_was_allocated_ever(tmp_path):
     session = f"(pprof) top\n{SHOWN.format('2MB')}{LEGEND}   2MB 100% 100%  2MB 100%  main.a\n"
     session += "(pprof) alloc_space\n" + session.replace("2MB", "160MB")

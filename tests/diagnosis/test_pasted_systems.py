@@ -46,6 +46,8 @@ def memstats(rss):
         ("on macOS and Windows", ""),
         ("cat /proc/3/status; built on Windows", ""),
         ("the windows of the limiter", ""),
+        ("USER PID %CPU %MEM VSZ RSS TT  STAT STARTED  TIME COMMAND", "BSD or macOS"),
+        ("USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND", ""),
     ],
 )
 def test_a_text_names_its_system_where_it_names_one_alone(text, system):
@@ -71,6 +73,16 @@ def test_the_worst_case_on_freebsd_says_that_rss_can_have_what_is_released(tmp_p
 @pytest.mark.parametrize("rss", [500, 1200])  # most was returned; much is not Go's
 def test_memory_that_released_heap_does_not_explain_is_not_called_so(tmp_path, rss):
     assert "HeapReleased" not in " ".join(verdict(tmp_path, memstats(rss)).whose)
+
+
+def test_advice_below_the_ps_of_a_bsd_has_no_files_of_proc(tmp_path):
+    head = "USER PID %CPU %MEM VSZ RSS TT STAT STARTED TIME COMMAND\n"
+    row = "root 631 0.0 3.8 978376 117744 - S 12:38 0:36.27 /usr/local/bin/sensor -c /etc/a.yaml\n"
+    said = verdict(tmp_path, head + row)
+
+    assert "procstat -v PID" in said.next_step
+    assert "vmmap --summary PID" in said.next_step
+    assert "/proc/" not in said.next_step
 
 
 def test_advice_on_windows_has_no_files_of_proc(tmp_path):

@@ -27,7 +27,7 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
                "memstats": empty_frame("memstats"), "metrics": empty_frame("metrics"),
                "processes": empty_frame("processes"), "files": (),
-               "by_moment": {}, "damaged": [], "stated": (), "unused_sizes": (),
+               "by_moment": {}, "damaged": [], "gc": None, "stated": (), "unused_sizes": (),
                "go_version": GoVersion()}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
@@ -216,6 +216,7 @@ def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None, missi
         (log(99, stops=STOPS | {"n": 99}), "99 GCs: longest pause 3 ms."),
         (log(2, cpu=0.01, stops=UNKNOWN), "2 GCs: at most 1 % of the CPU."),
         (log(2, cpu=0.0099, stops=UNKNOWN), "2 GCs: under 1 % of the CPU."),
+        (log(2, cpu=0.132, stops=UNKNOWN), "2 GCs: at most 14 % of the CPU."),
         (log(2, cpu=0.25), "2 GCs: at most 25 % of the CPU, longest pause 3 ms."),
         (log(2, stops=UNKNOWN), "2 GCs: no line has their cost."),
         (log(3, 460.0, missing=18), "The log shows 3 of 21 GCs in 7.7 min: longest pause 3 ms."),

@@ -26,7 +26,7 @@ import re
 from dataclasses import dataclass, replace
 
 from gomem.inputs.goroutines.faults import fault_of, place_words
-from gomem.inputs.goroutines.pages_asked import asked_by_frames
+from gomem.inputs.goroutines.pages_asked import ADDRESS_SPACE, asked_by_frames
 from gomem.inputs.pprof.calls.names import of_the_runtime
 from gomem.text import Bytes, Count, Text, text
 from gomem.units import KIB, MIB
@@ -112,7 +112,6 @@ _OUT_OF_RANGE = re.compile(
     rb"memory allocated by OS \((0x[0-9a-f]{1,16}|\d{1,20})\) not in usable range "
     rb"\[0x[0-9a-f]{1,8},0x[0-9a-f]{1,8}\)"
 )
-ADDRESS_SPACE = 4 << 30  # of 32 bits; the kernel can keep a quarter of it
 _ARCHITECTURE_32 = re.compile(
     rb"\b(?:linux|windows|freebsd|android)[-/_ ](?:386|arm(?:v[5-7]\w{0,3})?|mips(?:le)?)\b(?!\w)"
     rb"|GOARCH[=: ]{1,2}['\"]?(?:386|arm|mips|mipsle)\b|\bi[36]86\b|\barmv[5-7]\w{0,3}\b"
@@ -209,9 +208,9 @@ def _other_crash(text: bytes) -> Crash | None:
 def _out_of_memory(text: bytes, found: re.Match[bytes]) -> Crash:
     above = _FIRST_GOROUTINE.split(text, maxsplit=1)[0]
     crash = replace(
-        _of_memory(text),
+        (asking := _of_memory(text)),
         is_at_commit_limit=_COMMIT_LIMIT.search(text) is not None,
-        is_at_start=_SET_UP.search(above) is not None,
+        is_at_start=asking.is_at_start or _SET_UP.search(above) is not None,
     )
     is_full = b"arena address space" in found[0] and _is_of_32_bits(text)
     if is_full or _has_no_address_left(text):
@@ -228,6 +227,7 @@ def _of_memory(text: bytes) -> Crash:
     crash = replace(
         Crash(OUT_OF_MEMORY),
         heap_bytes=frames.heap_bytes,
+        is_at_start=frames.is_first,
         is_32_bit=True if frames.is_32_bit else None,
     )
     asked = _ASKED.search(text)
@@ -317,11 +317,14 @@ _FIND_THREAD_LIMIT = (
     "that is no lack of memory in the heap: ulimit -u, cat /sys/fs/cgroup/pids.max and sysctl "
     "kernel.threads-max have the limits; with thousands of threads, the stacks say what blocks them"
 )
-_AT_START = Text("it was refused its first pages, before main: by a limit, not for its use")
+_AT_START = Text(
+    "it was refused its first pages, before main: by a limit on its address space or on locked "
+    "memory, not for its use"
+)
 _FIND_LIMIT = (
-    "look for the limit: ulimit -v, the cgroup's memory.max (version 1: memory.limit_in_bytes), a "
-    "seccomp profile; or the build is for another processor (go version -m PROGRAM names its "
-    "GOARCH and GOARM)"
+    "look for the limit: ulimit -v and -d, ulimit -l if something calls mlockall, sysctl "
+    "vm.overcommit_memory (2), a seccomp profile; or the build is for another processor (go "
+    "version -m PROGRAM names its GOARCH and GOARM)"
 )
 _ON_32_BITS = Text(
     "it is a 32-bit program, which has addresses for 2 to 4 GiB at most, whatever the machine has"
@@ -344,7 +347,8 @@ def refused_words(crash: Crash) -> tuple[Text, str] | None:
     full = _address_space_words(crash)
     if full:
         return full, _BUILD_FOR_64_BITS
-    if crash.is_32_bit and crash.in_use_bytes is None and not crash.is_one_object:
+    is_large = crash.heap_bytes is None or crash.heap_bytes > ADDRESS_SPACE // 4
+    if crash.is_32_bit and is_large and crash.in_use_bytes is None and not crash.is_one_object:
         return _ON_32_BITS, _BUILD_FOR_64_BITS
     return None
 

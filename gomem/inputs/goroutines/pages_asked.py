@@ -16,7 +16,10 @@ The heap      begins at 0xc000000000 on 64 bits, at 0x4000000000 on arm64, since
               reserved arena come first (mallocinit): 8 GiB and 128 MiB in Go 1.3 and 1.4, for 128
               GiB; 32 GiB and 512 MiB in 1.5 and 1.6, for 512 GiB; 16 GiB and 512 MiB in 1.7 to
               1.10, with half the bitmap. sysMap then had another argument, `reserved`.
-              Since Go 1.26 it begins at a random address.
+              Since Go 1.26 it begins at a random address. On 32 bits it begins behind the program,
+              in whose data the third argument of sysMap is, a counter of the runtime.
+              What is mapped at its begin is the first memory of the heap: the program is not at
+              main yet, and the size of an object says nothing.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ PAGE = 8192
 SPAN_OF_SMALL = 10 * PAGE  # the largest span of a size class (sizeclasses.go)
 MAX_STACK = 1_000_000_000
 MAX_ARENA = 64 * MIB  # what a request of one page maps
+ADDRESS_SPACE = 4 << 30  # of 32 bits; the kernel can keep a quarter of it
 MAX_HEAP = 1 << 40  # addresses after the first hint
 ARGUMENTS_WITH_RESERVED = 2  # of sysMap, after the address and the size, up to Go 1.10
 BEGIN, BEGIN_ON_ARM64 = 0xC000000000, 0x4000000000
@@ -54,6 +58,7 @@ _FOR_OBJECTS = re.compile(
     rb"^\s*" + _HEAP + rb"(?:alloc(?:_m|\.func1)?|Alloc(?:_m)?)\(", re.MULTILINE
 )
 _FOR_SMALL = re.compile(rb"^\s*runtime\.(?:\(\*mcache\)\.refill|MCache_Refill)\(", re.MULTILINE)
+_COUNTER = re.compile(rb", 0x([0-9a-f]{1,8})\??")  # in the program's data
 _ADDRESS = re.compile(rb"\b0x(c[0-9a-f]{9})\b")
 _ON_32_BITS = re.compile(rb"/runtime/(?:asm_(?:386|arm|mipsx)|rt0_\w{3,10}_(?:386|arm))\.s:")
 _ON_ARM64 = re.compile(rb"/runtime/asm_arm64\.s:")
@@ -67,19 +72,21 @@ class Asked:
     is_one_object: bool = False  # whether it is for a single object
     is_small: bool = False  # whether it is for objects of at most 32 KiB, or as small
     heap_bytes: int | None = None  # from the first address of the heap to what was asked for
-    is_32_bit: bool = False  # whether the runtime's assembly is that of a 32-bit processor
+    is_first: bool = False  # whether it is for the first memory of the heap
+    is_32_bit: bool = False  # by the runtime's assembly, or the address that was mapped
 
 
 def asked_by_frames(text: bytes) -> Asked:
     """Return what the arguments in the runtime's frames show of a request for memory."""
-    heap = _heap_bytes(text)
+    mapped = _MAPPED.search(text)
+    is_32_bit = _ON_32_BITS.search(text) is not None
+    is_32_bit |= mapped is not None and int(mapped[2], 16) < ADDRESS_SPACE
+    heap = None if mapped is None else _heap_bytes(text, mapped, is_32_bit=is_32_bit)
+    if mapped is not None and heap == 0:
+        return Asked(int(mapped[3], 16), is_first=True, is_32_bit=is_32_bit)
     size = _size_of(text, is_in_heap=heap is not None)
-    asked = Asked(
-        size,
-        is_small=_FOR_SMALL.search(text) is not None,
-        heap_bytes=heap or None,
-        is_32_bit=_ON_32_BITS.search(text) is not None,
-    )
+    is_small = _FOR_SMALL.search(text) is not None
+    asked = Asked(size, is_small=is_small, heap_bytes=heap, is_32_bit=is_32_bit)
     if size is None:
         return asked
     is_object = size > MAX_STACK or _FOR_OBJECTS.search(text) is not None
@@ -97,11 +104,14 @@ def _size_of(text: bytes, *, is_in_heap: bool) -> int | None:
     return size_bytes if is_in_heap and size_bytes > MAX_ARENA else None
 
 
-def _heap_bytes(text: bytes) -> int | None:
+def _heap_bytes(text: bytes, mapped: re.Match[bytes], *, is_32_bit: bool) -> int | None:
     """Return how far the heap reached when more was mapped; None if its begin is unknown."""
-    mapped = _MAPPED.search(text)
+    if is_32_bit:
+        counter = _COUNTER.fullmatch(mapped[4])
+        behind = 0 if counter is None else int(mapped[2], 16) - int(counter[1], 16)
+        return behind if behind > 0 else None
     release = parse_release(release_in_path(decoded(text)) or "")
-    if mapped is None or (release is not None and release >= Fact.RANDOM_ADDRESS.since):
+    if release is not None and release >= Fact.RANDOM_ADDRESS.since:
         return None
     begin = _begin_of(text, mapped)
     size_bytes = int(mapped[2], 16) - begin

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.errors import Damage, FormatError, excerpt
+from gomem.errors import EXCERPT, Damage, FormatError, excerpt
 from gomem.inputs.pprof.columns import Labels, ValueType
 from gomem.inputs.pprof.heap_text import CUT_FRAME, TextReader, cut_frame_of, frame_of
 
@@ -47,10 +47,12 @@ _FRAME_BEGUN = re.compile(rb"(?:#[\t ]+)?0x[0-9a-f]{1,16}[\t ]+\S")
 # An address whose first 0 was lost or mistyped, `# 1xc14029`.
 _MANGLED = re.compile(rb"\A(?P<before>(?:#[\t ]*)?)[1-9oO]?x(?=[0-9a-f]{4,16}[\t ]+\S)")
 _BEGINS = re.compile(rb"\s*(?:#|0x[0-9a-f]+\s|\d+ @|labels:)")
-NO_TOTAL = "its first line does not say of how many; there may be more than its records count"
+NO_TOTAL = (
+    f"{EXCERPT}its first line does not say of how many; there may be more than its records count"
+)
 NO_HEAD = (
-    "begins without the line that says which profile it is, and of how many: read as a profile of "
-    "goroutines, of which there may be more"
+    f"{EXCERPT}begins without the line that says which profile it is, and of how many: read as a "
+    "profile of goroutines, of which there may be more"
 )
 
 

@@ -1,6 +1,8 @@
-"""What systemd logs of a unit that ended, since 254: the peak of its cgroup; gomem only reports it.
+"""What a unit file and systemd's log say of a unit: its limit, how it ended, its cgroup's peak.
 
-Form          api.service: Consumed 3min 1.2s CPU time over 2h 4min wall clock time, 1.6G memory
+Ended         api.service: Main process exited, code=killed, status=9/KILL
+Peak          since 254, as it ended:
+              api.service: Consumed 3min 1.2s CPU time over 2h 4min wall clock time, 1.6G memory
               peak, 358.2M memory swap peak, 1.2M read from disk.
 Limits        MemoryMax=4G, MemoryHigh=3G of the unit file (MemoryLimit= before version 231)
 Quirks        Sizes are in units of 1024 (format_bytes). The peak counts page cache, and each peak
@@ -11,6 +13,8 @@ Quirks        Sizes are in units of 1024 (format_bytes). The peak counts page ca
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass
 
 from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.resemblance import Resemblance, quoted
@@ -27,10 +31,56 @@ CONSUMED = re.compile(
 _LIMIT = re.compile(
     rb"(?<![\w.])(?P<name>Memory(?:Max|High|Limit))=(?P<size>\d{1,15}(?:\.\d{1,3})?[KMGT]?)(?![\w.%])"
 )
+_ENDED = re.compile(
+    rb"\b(?P<unit>[\w.@\\-]{1,200}\.(?:service|scope)): Main process exited, code=killed, "
+    rb"status=9/KILL"
+)
+# Lines of a unit file, and of systemd's log, as people paste them below a size.
+_OF_A_UNIT = re.compile(
+    rb"^[ \t]*(?:\[(?:Unit|Service|Install|Slice|Scope)\]|(?!Vm|Rss)[A-Z][A-Za-z]{2,40}=\S[^\n]*"
+    rb"|[^\n]{0,120}?\b[\w.@\\-]{1,200}\.(?:service|scope|slice): [^\n]*)[ \t]*$",
+    re.MULTILINE,
+)
 _ASK = (
     "that counts page cache, and is no RSS; gomem capture PID --every 30s -o DIR records the next "
     "run, and what its memory is used for"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLimit:
+    """What a text says of a unit: the limit of its cgroup, and how often it was killed."""
+
+    written: str = ""  # `MemoryMax=4G`, as it stands in the text; empty without a limit
+    bytes: int = 0
+    unit: str = ""  # the only one that was killed
+    kills: int = 0  # by SIGKILL
+
+
+def limit_of_unit(head: bytes) -> UnitLimit | None:
+    """Return the limit in a text's unit file, and the kills of its only unit; None without both."""
+    found = _strongest_limit(head)
+    size = None if found is None else rounded_size(found["size"])
+    killed = killed_units(head)
+    unit, kills = next(iter(killed.items())) if len(killed) == 1 else (b"", 0)
+    if found is None or size is None:
+        return UnitLimit(unit=decoded(unit), kills=kills) if kills else None
+    return UnitLimit(decoded(found[0]), size.bytes, decoded(unit), kills)
+
+
+def without_units(data: bytes) -> bytes:
+    """Leave the lines of unit files and of systemd's log empty."""
+    return _OF_A_UNIT.sub(b"", data)
+
+
+def killed_units(head: bytes) -> dict[bytes, int]:
+    """Return how often systemd logged that a unit was ended by SIGKILL."""
+    return Counter(line["unit"] for line in _ENDED.finditer(head))
+
+
+def _strongest_limit(head: bytes) -> re.Match[bytes] | None:
+    limits = {found["name"]: found for found in _LIMIT.finditer(head)}
+    return next((limits[name] for name in _BY_STRENGTH if name in limits), None)
 
 
 def peaks_of_units(head: bytes) -> dict[bytes, list[re.Match[bytes]]]:
@@ -56,8 +106,7 @@ def consumed_by_a_unit(head: bytes, _: str) -> Resemblance | None:
 def peak_beside_limit(head: bytes) -> Text:
     """Compare the peak of a text's only unit with the limit that the text sets; else empty."""
     units = peaks_of_units(head)
-    limits = {found["name"]: found for found in _LIMIT.finditer(head)}
-    found = next((limits[name] for name in _BY_STRENGTH if name in limits), None)
+    found = _strongest_limit(head)
     limit = None if found is None else rounded_size(found["size"])
     if len(units) != 1 or found is None or limit is None:
         return Text()

@@ -2,7 +2,8 @@
 
 earlyoom      sending SIGTERM to process 4411 uid 1000 "api": oom_score 912, VmRSS 2913 MiB, …
 systemd-oomd  Killed /system.slice/api.service due to memory pressure for … being 71.21% > 50.00%
-systemd       api.service: Failed with result 'oom-kill'.
+systemd       api.service: Main process exited, code=killed, status=9/KILL
+              api.service: Failed with result 'oom-kill'.
               api.service: Consumed 3.1s CPU time, 1.4G memory peak, 0B memory swap peak.
 Quirks        The peak that systemd logs, since 254, is of the service's cgroup: with page cache.
 """
@@ -12,10 +13,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.inputs.processes.consumed import peaks_of_units
+from gomem.inputs.processes.consumed import killed_units, peaks_of_units
 from gomem.inputs.resemblance import Resemblance, quoted
 from gomem.inputs.text_lines import decoded
-from gomem.text import Program, Quoted, Text, joined, text
+from gomem.text import Count, Program, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +44,18 @@ def killed_by_a_daemon(head: bytes, _: str) -> Resemblance | None:
     """Describe kills for want of memory that earlyoom, systemd-oomd or systemd logged."""
     said = list(_said(head))
     if not said:
-        return None
+        return _ended_by_a_signal(head)
     what = text("a log of kills for want of memory: {}", joined("; ", said[:NAMED]))
     return Resemblance(what, _ASK, is_evidence=True)
+
+
+def _ended_by_a_signal(head: bytes) -> Resemblance | None:
+    """Describe kills of units for which the log has no reason."""
+    killed = list(killed_units(head).items())
+    words = "{} was ended by SIGKILL ({})"
+    said = [text(words, quoted(unit), Count(times, "time")) for unit, times in killed[:NAMED]]
+    what = text("systemd's log: {}, by the OOM killer or a command", joined("; ", said))
+    return Resemblance(what, _ASK) if said else None
 
 
 def _said(head: bytes) -> Iterator[Text]:

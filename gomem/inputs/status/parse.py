@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass, replace
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.processes.consumed import without_units
 from gomem.inputs.processes.row import rounded_size
 from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
@@ -46,6 +47,7 @@ KERNELS = re.compile(
 )
 NOT_OF_KERNEL = "not a field of /proc/PID/status, which has a tab after each colon"
 
+MAX_BESIDE = 4 * KIB  # of a text that has a unit's lines beside the size
 SMALLEST_PAGE_BYTES = 4 * KIB
 # dropped, because reports are shared, and they are not about memory
 NAMES_OF_PEOPLE = frozenset({"Uid", "Gid", "Groups"})
@@ -64,7 +66,9 @@ class Status:
 
 def looks_like_status(data: bytes) -> bool:
     """Whether the content begins like /proc/PID/status, or with its `Vm…` lines and has VmRSS."""
-    if len(data) < 200 and ALONE.fullmatch(data):
+    if len(data) < MAX_BESIDE:
+        data = without_units(data)
+    if len(data.strip()) < 200 and ALONE.fullmatch(data):
         return True
     return BEGINNING.match(data) is not None or EXCERPT.match(data) is not None
 
@@ -78,7 +82,7 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
     """Parse /proc/PID/status; non-numeric fields are dropped, except name and state."""
     status = Status({}, {}, None)
     damage: list[Damage] = []
-    for number, line in enumerate(data.splitlines(), start=1):
+    for number, line in enumerate(without_units(data).splitlines(), start=1):
         status, what = _with_line(status, line) if line.strip() else (status, "")
         if what:
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))

@@ -3,6 +3,7 @@
 import pytest
 
 import gomem
+from gomem.errors import CaptureError
 from gomem.inputs.goroutines.crash import asked_words, crash_of
 from gomem.inputs.goroutines.pages_asked import Asked, asked_by_frames
 from gomem.inputs.looks_like import looks_like
@@ -78,6 +79,16 @@ ON_ARM64 = GO_1_12.replace("0xc0c0000000", "0x40c0000000")
             Asked(is_small=True, is_32_bit=True),
             id="32 bits",
         ),
+        pytest.param(
+            GO_1_12.replace("0xc0c0000000", "0xc000000000"),
+            Asked(64 * MIB, is_first=True),
+            id="the first arena",
+        ),
+        pytest.param(
+            GO_1_12.replace("0xc0c0000000", "0x2d6b3e18"),
+            Asked(16 * KIB, is_small=True, heap_bytes=704 * MIB, is_32_bit=True),
+            id="by the program's end, on 32 bits",
+        ),
         pytest.param("main.main()\n\t/src/main.go:9\n", Asked(), id="nothing"),
     ],
 )
@@ -101,6 +112,19 @@ def test_a_full_heap_is_to_be_captured():
 
     assert "only 16 KiB" in seen.what
     assert "length" not in str(seen.way_out)
+
+
+def test_a_program_that_gets_no_first_arena_has_a_limit(tmp_path):
+    path = tmp_path / "crash.txt"
+    path.write_text(
+        "It dies at once:\n\n" + THROW + GO_1_12.replace("0xc0c0000000", "0xc000000000")
+    )
+    with pytest.raises(CaptureError) as refused:
+        gomem.diagnose(path)
+
+    assert "64 MiB; it was refused its first pages, before main" in str(refused.value)
+    assert "ulimit -v" in str(refused.value)
+    assert "nothing" not in str(refused.value)
 
 
 def test_a_32_bit_program_is_to_be_built_for_64():

@@ -1,0 +1,64 @@
+"""What a text says in its own words, where no file of the capture says it, or beside what one does.
+
+Such numbers are not checked: they are told as the text's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.capture.prose import first_quoted
+from gomem.diagnosis.goroutine_words import is_excerpt
+from gomem.text import Count, Quoted, Share, Text, joined, text
+
+if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
+    from gomem.inputs.processes.consumed import UnitLimit
+
+
+def counts_answer(diagnosis: Diagnosis) -> bool:
+    """Whether the text counts goroutines, and no file does, or only some of them."""
+    if not diagnosis.capture.unused_counts:
+        return False
+    return not diagnosis.facts.goroutine_counts or is_excerpt(diagnosis)
+
+
+def counts_words(diagnosis: Diagnosis) -> Text:
+    """The goroutine counts in a text's sentences; empty if a file has them all, or without any."""
+    if not counts_answer(diagnosis):
+        return Text()
+    return text("The text says: {}.", first_quoted(diagnosis.capture.unused_counts))
+
+
+def unit_words(capture: Capture, facts: MomentFacts | None) -> Text:
+    """RSS beside the limit in a unit file, and the kills that systemd logged; empty if neither."""
+    unit = capture.unit
+    if unit is None or (facts is not None and facts.cgroup_use is not None):
+        return Text()
+    rss = None if facts is None else facts.rss_bytes
+    return joined(" ", filter(None, (_of_limit(unit, rss), _kills_words(unit))))
+
+
+def _of_limit(unit: UnitLimit, rss: int | None) -> Text:
+    if not unit.bytes:
+        return Text()
+    if rss is None:
+        return text("The unit's limit is {}.", Quoted(unit.written))
+    if rss <= unit.bytes:
+        words = "RSS is {} of {}, the limit of the unit."
+        return text(words, Share(rss / unit.bytes), Quoted(unit.written))
+    words = "RSS is more than {}, the limit of the unit, which likely was not set then."
+    return text(words, Quoted(unit.written))
+
+
+def _kills_words(unit: UnitLimit) -> Text:
+    if not unit.kills:
+        return Text()
+    times, at = Count(unit.kills, "time"), " at that limit" if unit.bytes else ""
+    words = (
+        "systemd logged that {} was ended by SIGKILL ({}), which the kernel's OOM killer sends{}: "
+        "journalctl -k has RSS at the kill, if it did."
+    )
+    return text(words, Quoted(unit.unit), times, at)

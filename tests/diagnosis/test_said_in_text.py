@@ -1,0 +1,82 @@
+"""What a text says in its own words, beside what a file of it shows."""
+
+import pytest
+
+import gomem
+from gomem.errors import CaptureError
+
+STATUS = "VmRSS:  3913900 kB\n"
+KILLED = "14:25:27 api.service: Main process exited, code=killed, status=9/KILL\n"
+OOM = (
+    "Out of memory: Kill process 2523920 (api) score 444 or sacrifice child\n"
+    "Killed process 2523920 (api) total-vm:15826948kB, anon-rss:14931252kB, file-rss:0kB, "
+    "shmem-rss:0kB\n\n"
+)
+ONE = "goroutine 62912 [chan send, 1 minutes]:\nmain.relay.func1(0x1)\n\t/src/main.go:9 +0x8f\n"
+
+
+def diagnosed(folder, text):
+    path = folder / "ticket.txt"
+    path.write_text(text)
+    return gomem.diagnose(path)
+
+
+@pytest.mark.parametrize("limit", ["MemoryMax=4G\n", "\n[Service]\nMemoryMax=4G\nRestart=always\n"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_limit_of_a_unit_stands_beside_rss(tmp_path, limit, is_first):
+    found = diagnosed(tmp_path, limit + STATUS if is_first else STATUS + limit)
+
+    assert "RSS is 93 % of MemoryMax=4G, the limit of the unit." in " ".join(found.verdict.whose)
+    assert not found.capture.damaged
+
+
+def test_a_size_above_the_limit_was_read_without_it(tmp_path):
+    said = diagnosed(tmp_path, STATUS + "MemoryMax=2G\n").verdict.whose
+
+    assert "RSS is more than MemoryMax=2G" in " ".join(said)
+
+
+def test_kills_of_a_unit_are_counted(tmp_path):
+    found = diagnosed(tmp_path, STATUS + "MemoryMax=4G\n" + 3 * KILLED)
+    said = " ".join(found.verdict.whose)
+
+    assert "api.service was ended by SIGKILL (3 times)" in said
+    assert "at that limit" in said
+    assert not found.capture.damaged
+
+
+def test_a_log_of_kills_alone_is_known(tmp_path):
+    with pytest.raises(CaptureError, match=r"api\.service was ended by SIGKILL \(2 times\)"):
+        diagnosed(tmp_path, 2 * KILLED)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "goroutines (2.7 millions)",
+        "2.7 million goroutines",
+        "goroutines count went from 6 up to 12585",
+    ],
+)
+def test_goroutines_that_only_the_text_counts_are_told_as_its_words(tmp_path, said):
+    verdict = diagnosed(
+        tmp_path, f"{OOM}We can see that there are lots of {said}, all waiting.\n"
+    ).verdict
+
+    assert f"The text says: {said}." in verdict.whose
+    assert "not used" not in verdict.further
+
+
+def test_goroutines_of_an_excerpt_do_not_hide_the_number_in_the_text(tmp_path):
+    found = diagnosed(tmp_path, f"It has 12585 goroutines now, and each one shows:\n\n{ONE}")
+
+    assert "The text says: 12585 goroutines." in found.verdict.whose
+
+
+def test_goroutines_that_a_file_counts_are_not_told_again(tmp_path):
+    profile = "goroutine profile: total 3\n3 @ 0x43 0x44\n#\t0x43\tmain.f+0x1\t/src/a.go:3\n"
+    words = f"It had 12585 goroutines yesterday, and now it shows:\n\n```\n{profile}```\n"
+    verdict = diagnosed(tmp_path, words).verdict
+
+    assert not any("12585" in words for words in verdict.whose)
+    assert "12585 goroutines" in verdict.further
