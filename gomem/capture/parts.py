@@ -92,7 +92,7 @@ def _parts(source: Source, *, is_ticket: bool) -> list[Source]:
         return pasted  # its fences say where a paste ends
     # Of a session of commands both have parts: those with times, or else the more, are better.
     has_times = any(isinstance(part, LoopPart) and part.has_time for part in printed)
-    return printed if printed and len(printed) + has_times >= len(pasted) else pasted
+    return printed if len(printed) + has_times > len(pasted) else pasted
 
 
 def only_ticket(sources: Sequence[Source]) -> Source | None:
