@@ -104,6 +104,46 @@ def test_each_of_two_pastes_is_read_without_a_fence_and_in_any_order(
     assert [] == [what for what in faults if not what.startswith("an excerpt: MemStats without")]
 
 
+LATER = ONE_EACH["pprof_text"].replace("of 40MB", "of 400MB").replace("25MB", "385MB")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "before:\n```\n{first}```\nafter 20 minutes:\n```\n{later}```\n",
+        "{first}\nand after 20 minutes:\n\n{later}",
+        "{first}{later}",
+        "VmRSS:   504529 kB\n\nthe profile, and then that of an hour later:\n{first}{later}",
+    ],
+)
+def test_two_profiles_of_one_type_are_a_growth(text, tmp_path):
+    written = text.format(first=ONE_EACH["pprof_text"], later=LATER)
+    (tmp_path / "ticket.txt").write_text(written)
+
+    capture = load(tmp_path / "ticket.txt")
+
+    read = [file.parsed for file in capture.files if file.kind.name == "pprof_text"]
+    assert [40 << 20, 400 << 20] == [profile.total("inuse_space") for profile in read]
+    assert 2 == len(capture)
+    found = diagnose(capture).findings
+    assert any("more in use" in str(finding.title) for finding in found)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        ONE_EACH["pprof_text"].replace("Type: ", "Type: alloc_space\n").replace("40MB", "400MB"),
+        LATER.replace("api", "worker"),
+        "(pprof) top -cum\n" + ONE_EACH["pprof_text"].partition("inuse_space\n")[2],
+    ],
+    ids=["of another type", "of another program", "of the same profile"],
+)
+def test_other_tables_of_pprof_are_no_second_reading(second, tmp_path):
+    (tmp_path / "ticket.txt").write_text(ONE_EACH["pprof_text"] + second)
+
+    assert 1 == len(load(tmp_path / "ticket.txt"))
+
+
 def test_lines_of_a_process_between_those_of_a_log_are_read(tmp_path):
     *first, last = (line + "\n" for line in LOG.splitlines() if line.startswith("gc "))
     text = "".join((*first, ONE_EACH["processes"], last, ONE_EACH["status"]))
