@@ -355,6 +355,61 @@ def test_sentences_with_long_numbers_and_other_words_are_read_for_sizes(sentence
     assert sizes == len(capture.unused_sizes)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "RSS 3.9GB",
+        "RSS is 3.9GB",
+        "**Current memory usage:** 3.9GB",
+        "The working set is 3.9GB",
+        "container_memory_working_set_bytes 3.9GB",
+        "The pod uses 3.9GB now",
+    ],
+)
+def test_a_size_of_the_process_is_named_in_whatever_words(statement, paste):
+    assert ("3.9GB",) == paste(f"{statement}\n```\n{USAGE.format(5, 6, 3)}```\n").unused_sizes
+
+
+@pytest.mark.parametrize(
+    "statement", ["Its memory usage is 5.0 MiB", "RSS by ps is 69 MB", "It says 5 MiB of heap."]
+)
+def test_a_size_that_was_read_is_not_named_as_not_used(statement, paste):
+    text = f"{statement}\n```\n{USAGE.format(5, 6, 3)}```\n\n```\nVmRSS:   71000 kB\n```\n"
+
+    assert () == paste(text).unused_sizes
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ("There are 2.7 million goroutines in it.", "2.7 million goroutines"),
+        ("It went from 6 up to 12585 goroutines.", "from 6 up to 12585 goroutines"),
+        ("We see lots of goroutines (2.7 millions) in it.", "goroutines (2.7 millions)"),
+        (
+            "The goroutines count went from 6 up to 12585 in a day.",
+            "goroutines count went from 6 up to 12585",
+        ),
+        ("The number of goroutines is 12,585 at the end.", "number of goroutines is 12,585"),
+        ("There are 12k blocked goroutines in it.", "12k blocked goroutines"),
+        ("The goroutines went from 3 to 5 minutes of waiting.", None),
+    ],
+)
+def test_a_count_of_goroutines_is_named_in_whatever_words(sentence, named, paste):
+    said = paste(f"{sentence}\n\n```\n{TABLE}```\n").unused_counts
+
+    assert (() if named is None else (named,)) == said
+
+
+def test_a_count_of_goroutines_that_was_read_is_not_named_as_not_used(paste):
+    profile = (
+        "goroutine profile: total 4103\n4103 @ 0x43c7f6\n#\t0x43c7f5\tmain.wait+0x1\t/a.go:1\n"
+    )
+    sentence = "The service has 4,103 goroutines, and 12 workers are 12 goroutines."
+    text = f"{sentence}\n\n```\n{profile}```\n"
+
+    assert ("12 goroutines",) == paste(text).unused_counts
+
+
 def test_goroutines_counted_in_a_sentence_are_named_as_not_used(paste):
     capture = paste(
         f"And after an hour the server has 1200345 coroutines, so it is slow.\n\n```\n{TABLE}```\n"
