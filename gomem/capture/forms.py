@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.inputs.cgroup.parse import STAT_FIELDS
+from gomem.inputs.cgroup.parse import NUMBER, STAT_FIELDS
+from gomem.inputs.cgroup.session import asks_for_cgroup
 from gomem.inputs.gctrace.mixed_lines import OWN_LINE
 from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.processes.oom import KERNEL_KILL
@@ -98,9 +99,13 @@ def _forms_in(lines: Sequence[bytes]) -> Iterator[tuple[int, str]]:
 
 
 def _by_their_own(lines: Sequence[bytes]) -> Iterator[tuple[int, str]]:
+    is_asked = False
     for place, line in enumerate(lines):
         text = line.strip()
-        if OWN_LINE.search(text):
+        was_asked, is_asked = is_asked, b"memory." in text and asks_for_cgroup(text)
+        if is_asked or (was_asked and NUMBER.fullmatch(text)):
+            yield place, "cgroup"
+        elif OWN_LINE.search(text):
             yield place, LOG
         elif KERNEL_KILL.search(text):
             yield place, KILLS

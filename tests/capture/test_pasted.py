@@ -52,6 +52,10 @@ def test_how_a_ticket_is_written_changes_no_number(name):
     assert fenced.drop(columns=OF_TEXT).equals(other.drop(columns=OF_TEXT))
 
 
+PODMAN = """\
+ID            NAME    CPU %  MEM USAGE / LIMIT  MEM %   NET IO           BLOCK IO        PIDS
+5db629b04d96  ruffle  2.21%  2.87GB / 3.843GB   74.68%  190.2MB / 409kB  27.4MB / 5.9MB  1
+"""
 ONE_EACH = {
     "gctrace": LOG,
     "processes": """\
@@ -142,6 +146,17 @@ def test_other_tables_of_pprof_are_no_second_reading(second, tmp_path):
     (tmp_path / "ticket.txt").write_text(ONE_EACH["pprof_text"] + second)
 
     assert 1 == len(load(tmp_path / "ticket.txt"))
+
+
+def test_the_charge_of_a_cgroup_below_a_table_is_read_with_its_statistics(tmp_path):
+    stat = ONE_EACH["cgroup"].replace("anon 107037900\nfile 5242880\n", "cache 5242880\nrss 107\n")
+    cat = "# cat /sys/fs/cgroup/memory/a.scope/memory."
+    text = f"```\n# podman stats --no-stream\n{PODMAN}{cat}usage_in_bytes \n28695756\n```\nand:\n\n"
+    (tmp_path / "ticket.txt").write_text(f"{text}```\n{cat}stat\n{stat}```\n")
+
+    (moment,) = load(tmp_path / "ticket.txt").values()
+
+    assert {28695756, 107} <= set(moment.cgroup.to_numpy().ravel())
 
 
 def test_lines_of_a_process_between_those_of_a_log_are_read(tmp_path):

@@ -8,6 +8,7 @@ from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.errors import CaptureError
 from gomem.inputs.environ.parse import settings_in_commands
+from gomem.inputs.kinds import kind_of
 from tests.builders import FIXTURES, as_text
 
 FORMS = FIXTURES / "pasted" / "forms"
@@ -324,6 +325,40 @@ def test_the_command_above_a_log_says_its_settings(paste):
 )
 def test_settings_are_those_before_a_program_or_alone(command, settings):
     assert settings == settings_in_commands(command.encode())
+
+
+# Lists of names
+
+
+def test_lists_of_names_are_readings_without_a_time(paste):
+    capture = paste(
+        "After a restart:\n\ngo_goroutines: 12000\n- RSS: 500 MB\n\n"
+        "After roughly 2 days:\n\n* **go_goroutines:** 230000\n* RSS: `3 GB`\n"
+    )
+
+    assert [12000, 230000] == [facts.goroutine_count for facts in diagnose(capture).facts.moments]
+    assert [5 * 10**8, 3 * 10**9] == [facts.rss_bytes for facts in diagnose(capture).facts.moments]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RSS: 500 MB\n",  # a sentence says no less
+        "Goroutines: 12\nThreads: 4\n",
+        "Time: 12\nRSS: 500 MB\n",
+        "RSS: 500 MB\nRSS: 600 MB\n",
+    ],
+)
+def test_what_may_be_of_anything_is_no_list(text):
+    assert kind_of(text.encode()) is None
+
+
+@pytest.mark.parametrize("text", ["RSS: 1.75 GiB\n{}", "{}RSS: 1.75 GiB\n", "{}- RSS = 1.75GiB\n"])
+def test_rss_in_a_line_next_to_memstats_is_of_the_same_reading(text, paste):
+    capture = paste(text.format("HeapAlloc: 1.25 GiB\n"))
+
+    (facts,) = diagnose(capture).facts.moments
+    assert (7 << 28, 5 << 28) == (facts.rss_bytes, int(capture.memstats["HeapAlloc"].iloc[0]))
 
 
 # What is seen and not used
