@@ -41,7 +41,10 @@ _LINES = (
 )
 # Lines that can stand above the first line of a form, and belong to it.
 _ABOVE = {
-    "pprof_text": re.compile(rb"(?:File|Build ID|Type|Time|Duration): .*"),
+    "pprof_text": re.compile(
+        rb"(?:File|Build ID|Type|Time|Duration|Active filters): ?.*|Entering interactive mode.*"
+        rb"|\(pprof\).*|(?:Fetching|Saved) profile .*|.*[$#>%] ?go tool pprof .*"
+    ),
     "status": re.compile(
         rb"(?:Name|Umask|State|Tgid|Ngid|Pid|PPid|TracerPid|[UG]id|FDSize|Groups|NS\w+|Kthread):\s.*"
     ),

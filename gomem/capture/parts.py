@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.fenced_dumps import with_whole_dumps
 from gomem.capture.loops import LoopPart, loop_parts
+from gomem.capture.pasted import MAX_BYTES as MAX_TICKET
 from gomem.capture.pasted import PPROF, PPROF_HEAD_LINE, pasted_parts
+from gomem.capture.said_rss import BESIDE, SaidPart, rss_in_a_sentence
 from gomem.errors import FormatError
 from gomem.inputs.disk_free import lines_of_df
 from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
@@ -19,6 +21,7 @@ from gomem.inputs.markdown import FENCE
 from gomem.inputs.pprof.printed.lines import AROUND, COMMAND
 from gomem.inputs.pprof.printed.parse import ANOTHER, parse_printed
 from gomem.inputs.text_lines import decoded
+from gomem.inputs.unwrap import plain_characters
 from gomem.sources.artefact import Source, SourcePart, open_source
 from gomem.units import is_digits
 
@@ -137,6 +140,27 @@ def _parts(source: Source, *, is_ticket: bool) -> list[Source]:
     if not is_ticket:
         return printed
     pasted = [part for paste in pasted_parts(source) for part in _of_profiles(paste) or [paste]]
+    parts = _chosen(source, printed, pasted)
+    said = _said(source, parts or [source])
+    return [*(parts or [source]), said] if said else parts
+
+
+def _said(source: Source, parts: Sequence[Source]) -> SaidPart | None:
+    """RSS in a sentence beside what was read once, without it; None without one."""
+    if len(source.data) > MAX_TICKET or b"RSS" not in source.data:
+        return None
+    kinds = [kind.name for part in parts if (kind := kind_of(part.data, part.name)) is not None]
+    if not kinds or not BESIDE.issuperset(kinds) or len(set(kinds)) < len(kinds):
+        return None
+    found = rss_in_a_sentence(plain_characters(source.data).split(b"\n"))
+    if found is None:
+        return None
+    line, data = found[0] + 1, b"VmRSS: " + found[1] + b"\n"
+    return SaidPart(f"{source.name}:{line}", data, data, source.modified, first_line=line)
+
+
+def _chosen(source: Source, printed: list[Source], pasted: list[Source]) -> list[Source]:
+    """The parts by what stands between them, or by what a person pasted."""
     if pasted and sum(map(_is_fence, source.data.split(b"\n"))) >= MIN_FENCES:
         return pasted  # its fences say where a paste ends
     # Of a session of commands both have parts: those with times, or else the more, are better.

@@ -235,6 +235,7 @@ def _stretches(lines: Sequence[bytes], begins: set[int]) -> Iterator[Stretch]:
     """The text between marks and where forms begin, and outside of fences between prose."""
     start, is_fenced, is_marked = 0, False, False
     prose, sessions = prose_in(lines, begins), _sessions(lines)
+    prose |= sentences_in(lines) if begins else set()
     for place, line in enumerate([*lines, LAST]):
         if place in begins and place > start:
             yield Stretch(start, place, is_fenced)
@@ -257,7 +258,8 @@ def _divided(lines: Sequence[bytes], stretch: Stretch) -> list[Stretch]:
     """The blocks of a stretch, if they are several artefacts; else the stretch."""
     blocks = blocks_of(lines, stretch.start, stretch.stop)
     if len(blocks) < 2 and not any(block.is_item for block in blocks):
-        return [stretch]
+        is_among = bool(blocks) and kind_of(_text(lines, stretch)) is None
+        return [replace(stretch, start=blocks[0].start)] if is_among else [stretch]
     clocks = [block.caption is not None and _CLOCK.search(lines[block.caption]) for block in blocks]
     return [
         replace(stretch, start=block.start, stop=block.stop, at=clock[0] if clock else b"")
