@@ -40,8 +40,9 @@ def as_excerpts(source: Source, kind: Kind, damage: Iterable[Damage]) -> list[Da
     found = list(damage)
     lines = source.data.split(LINE) if found and len(source.data) <= MAX_BYTES else []
     found = [fault for fault in found if not _is_between(fault, lines)]
-    if found and kind.scope == MOMENT_SCOPE and _is_written(source):
-        found = [_as_excerpt(fault) if _is_cut(fault, lines) else fault for fault in found]
+    if found and _is_written(source):
+        is_cut = _is_cut if kind.scope == MOMENT_SCOPE else _is_at_the_end
+        found = [_as_excerpt(fault) if is_cut(fault, lines) else fault for fault in found]
     return [source.placed(fault) for fault in found]
 
 
@@ -59,16 +60,24 @@ def _is_cut(fault: Damage, lines: Sequence[bytes]) -> bool:
     """Whether something is missing, or the last line of a paste is none of its form."""
     if _CUT.search(str(fault.what)) is not None:
         return True
-    number = _line_of_other_form(fault)
+    return _OTHER_FORM.search(str(fault.what)) is not None and _is_at_the_end(fault, lines)
+
+
+def _is_at_the_end(fault: Damage, lines: Sequence[bytes]) -> bool:
+    """Whether a fault is of the last line, which the end of the text or of its fence cut."""
+    number = _line_of(fault)
     below = filter(bytes.strip, islice(lines, number, None))
     return number > 0 and FENCE.fullmatch(next(below, FENCE_LINE)) is not None
 
 
 def _line_of_other_form(fault: Damage) -> int:
     """The line, from 1, that is none of its file's form; 0 if the fault is another."""
+    return _line_of(fault) if _OTHER_FORM.search(str(fault.what)) else 0
+
+
+def _line_of(fault: Damage) -> int:
     word, _, number = fault.where.partition(" ")
-    is_line = word == "line" and is_digits(number)
-    return int(number) if is_line and _OTHER_FORM.search(str(fault.what)) else 0
+    return int(number) if word == "line" and is_digits(number) else 0
 
 
 def _is_written(source: Source) -> bool:

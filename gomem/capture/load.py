@@ -26,6 +26,7 @@ from gomem.capture.series import SERIES, has_several, taken_apart, with_undated_
 from gomem.capture.session import with_times_beside
 from gomem.capture.timeline import with_series, with_stamped
 from gomem.capture.times_of_day import dated
+from gomem.capture.used_numbers import counts_apart, sizes_apart
 from gomem.capture.watched import watched_in_a_notebook
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.environ.parse import MAX_TEXT_BYTES
@@ -129,9 +130,10 @@ def _load(
     for fault in cut_mappings(gathering.artefacts, damaged):
         of = by_name[fault.source]
         gathering.damage += as_excerpts(of.source, of.kind, [fault])
+    moments = _moments(gathering.artefacts, manifest)
     return Capture(
         name=readable_name(shared_name([str(path) for path in named])),
-        by_moment=_moments(gathering.artefacts, manifest),
+        by_moment=moments,
         files=tuple(gathering.artefacts),
         passed_over=tuple(gathering.passed_over),
         damaged=tuple(gathering.damage),
@@ -140,8 +142,8 @@ def _load(
         go_version=release_of(go_version, manifest, gathering.artefacts, gathering.prose.release),
         manifest=manifest,
         other_runs=other_runs,
-        unused_sizes=tuple(gathering.prose.sizes),
-        unused_counts=tuple(gathering.prose.counts),
+        unused_sizes=sizes_apart(gathering.prose.sizes, gathering.artefacts),
+        unused_counts=counts_apart(gathering.prose.counts, gathering.artefacts, moments.values()),
         unused_settings=gathering.prose.unused_settings(gathering.artefacts),
         stated=tuple(gathering.prose.uses),
         unit=gathering.prose.unit,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import groupby, zip_longest
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
@@ -10,10 +11,17 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.fenced_dumps import with_whole_dumps
 from gomem.capture.loops import LoopPart, loop_parts
+from gomem.capture.pasted import MAX_BYTES as MAX_TICKET
 from gomem.capture.pasted import PPROF, PPROF_HEAD_LINE, pasted_parts
+from gomem.capture.said_rss import BESIDE, SaidPart, rss_in_a_sentence
+from gomem.errors import FormatError
 from gomem.inputs.disk_free import lines_of_df
 from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
 from gomem.inputs.markdown import FENCE
+from gomem.inputs.pprof.printed.lines import AROUND, COMMAND
+from gomem.inputs.pprof.printed.parse import ANOTHER, parse_printed
+from gomem.inputs.text_lines import decoded
+from gomem.inputs.unwrap import plain_characters
 from gomem.sources.artefact import Source, SourcePart, open_source
 from gomem.units import is_digits
 
@@ -25,8 +33,11 @@ if TYPE_CHECKING:
 MARKDOWN = frozenset({".md", ".markdown", ".txt", ""})
 DOCUMENTS = frozenset({"README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "LICENSE"})
 MIN_FENCES = MIN_PROFILES = 2
+MAX_PROFILES = 100
 # The head of what `go tool pprof` prints, and the time of the profile in it.
 PPROF_HEAD = re.compile(rb"^" + PPROF_HEAD_LINE + rb"+", re.MULTILINE)
+PPROF_FILE = re.compile(rb"^File: ([^\n]*\S)", re.MULTILINE)
+PPROF_TABLE = re.compile(rb"nodes accounting for|flat +flat% +sum%")
 PPROF_TIME = re.compile(rb"^Time: ([^\n]*\S)", re.MULTILINE)
 MAX_BYTES = 1 << 24  # of a text that is searched for what df printed
 
@@ -60,39 +71,101 @@ def _is_of_df(source: Source) -> bool:
 def _of_profiles(source: Source) -> list[Source]:
     """What pprof printed of several profiles, one after the other; empty if of one, or mixed.
 
-    The head of each says when its profile was taken.
+    The head of each says when its profile was taken; without a time, its total is another one.
     """
-    if source.data.count(b"\nTime: ") + source.data.startswith(b"Time: ") < MIN_PROFILES:
+    begins = _by_their_times(source.data) or _by_their_totals(source.data)
+    parts = [source.data[begin:end] for begin, end in zip_longest(begins, begins[1:])]
+    if {PPROF} != {kind and kind.name for kind in map(kind_of, parts)} or len(_files(parts)) > 1:
+        return []
+    above = source.first_line - 1 if isinstance(source, SourcePart) else 0
+    firsts = (above + source.data.count(b"\n", 0, begin) + 1 for begin in begins)
+    return [_piece(source, line, part) for line, part in zip(firsts, parts, strict=True)]
+
+
+def _piece(source: Source, line: int, data: bytes) -> SourcePart:
+    """A part of a source, from a line of the text on; also of what is a part itself."""
+    name = f"{source.text_name}:{line}"
+    if isinstance(source, SourcePart):
+        return replace(source, name=name, data=data, stored=data, first_line=line)
+    return SourcePart(name, data, data, source.modified, first_line=line)
+
+
+def _files(parts: Sequence[bytes]) -> set[bytes]:
+    """The programs that the heads of profiles name."""
+    return {found[1] for part in parts if (found := PPROF_FILE.search(part))}
+
+
+def _by_their_times(data: bytes) -> list[int]:
+    """Where what pprof printed of each profile begins, by the times in its heads."""
+    if data.count(b"\nTime: ") + data.startswith(b"Time: ") < MIN_PROFILES:
         return []  # a log of any length is not searched line by line
     heads = [
         (head.start(), at[1])
-        for head in PPROF_HEAD.finditer(source.data)
+        for head in PPROF_HEAD.finditer(data)
         if (at := PPROF_TIME.search(head.group()))
     ]
     begins = [next(runs)[0] for _, runs in groupby(heads, key=itemgetter(1))]
-    if not MIN_PROFILES <= len(begins) == len({at for _, at in heads}):
+    is_each_once = MIN_PROFILES <= len(begins) == len({at for _, at in heads})
+    return [0, *begins[1:]] if is_each_once else []
+
+
+def _by_their_totals(data: bytes) -> list[int]:
+    """The same, by tables of one sample type with another total: what its reader does not take."""
+    if len(data) > MAX_BYTES or len(PPROF_TABLE.findall(data)) < MIN_PROFILES:
         return []
-    begins[0] = 0
-    parts = [source.data[begin:end] for begin, end in zip_longest(begins, begins[1:])]
-    if {PPROF} != {kind and kind.name for kind in map(kind_of, parts)}:
-        return []
-    firsts = (source.data.count(b"\n", 0, begin) + 1 for begin in begins)
-    return [
-        SourcePart(f"{source.name}:{line}", part, part, source.modified, first_line=line)
-        for line, part in zip(firsts, parts, strict=True)
-    ]
+    first = next(PPROF_TABLE.finditer(data)).start()
+    begins = [_first_byte(data, data.count(b"\n", 0, first) + 1)]
+    while len(begins) < MAX_PROFILES:
+        try:
+            printed, damage = parse_printed(data[begins[-1] :], source="")
+        except FormatError:
+            return []
+        lines = [int(fault.where.split()[1]) for fault in damage if fault.what == ANOTHER]
+        if printed.is_difference or not lines:
+            break
+        begins.append(begins[-1] + _first_byte(data[begins[-1] :], min(lines)))
+    return begins if begins[1:] else []
+
+
+def _first_byte(data: bytes, number: int) -> int:
+    """Where the head of a table begins that has a line, from 1."""
+    lines = data.split(b"\n")[: number - 1]
+    while lines and any(form.match(decoded(lines[-1])) for form in (AROUND, COMMAND)):
+        lines.pop()
+    return sum(len(line) + 1 for line in lines)
 
 
 def _parts(source: Source, *, is_ticket: bool) -> list[Source]:
     printed = loop_parts(source) or _of_profiles(source)
     if not is_ticket:
         return printed
-    pasted = pasted_parts(source)
+    pasted = [part for paste in pasted_parts(source) for part in _of_profiles(paste) or [paste]]
+    parts = _chosen(source, printed, pasted)
+    said = _said(source, parts or [source])
+    return [*(parts or [source]), said] if said else parts
+
+
+def _said(source: Source, parts: Sequence[Source]) -> SaidPart | None:
+    """RSS in a sentence beside what was read once, without it; None without one."""
+    if len(source.data) > MAX_TICKET or b"RSS" not in source.data:
+        return None
+    kinds = [kind.name for part in parts if (kind := kind_of(part.data, part.name)) is not None]
+    if not kinds or not BESIDE.issuperset(kinds) or len(set(kinds)) < len(kinds):
+        return None
+    found = rss_in_a_sentence(plain_characters(source.data).split(b"\n"))
+    if found is None:
+        return None
+    line, data = found[0] + 1, b"VmRSS: " + found[1] + b"\n"
+    return SaidPart(f"{source.name}:{line}", data, data, source.modified, first_line=line)
+
+
+def _chosen(source: Source, printed: list[Source], pasted: list[Source]) -> list[Source]:
+    """The parts by what stands between them, or by what a person pasted."""
     if pasted and sum(map(_is_fence, source.data.split(b"\n"))) >= MIN_FENCES:
         return pasted  # its fences say where a paste ends
     # Of a session of commands both have parts: those with times, or else the more, are better.
     has_times = any(isinstance(part, LoopPart) and part.has_time for part in printed)
-    return printed if printed and len(printed) + has_times >= len(pasted) else pasted
+    return printed if len(printed) + has_times > len(pasted) else pasted
 
 
 def only_ticket(sources: Sequence[Source]) -> Source | None:

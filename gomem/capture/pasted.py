@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from gomem.capture.blocks import begins_with_a_log, blocks_of
+from gomem.capture.forms import begins_of_forms
 from gomem.capture.stretch import IN_LINES, LOG, TABLE, UNREAD, Stretch, joined
 from gomem.inputs.cgroup.session import asks_for_cgroup
 from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
@@ -35,7 +36,7 @@ from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source, SourcePart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 
 MAX_BYTES = 1 << 21  # a ticket is shorter
@@ -117,7 +118,8 @@ def pasted_parts(source: Source) -> list[Source]:
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data) or not data.strip():
         return []
     lines = without_open_bold(unquoted(plain_characters(data).split(b"\n")))
-    stretches = list(_stretches(lines))
+    begins = begins_of_forms(lines)
+    stretches = list(_stretches(lines, begins))
     if len(stretches) > MAX_STRETCHES:
         return []
     kind = kind_of(data, source.name)
@@ -126,7 +128,7 @@ def pasted_parts(source: Source) -> list[Source]:
     is_by_a_person = _is_prose(next(filter(bytes.strip, lines))) or any(
         stretch.is_marked for stretch in stretches
     )
-    is_put_together = is_by_a_person or not begins_with_a_log(lines)
+    is_put_together = is_by_a_person or bool(begins) or not begins_with_a_log(lines)
     if is_one and not is_put_together and whole.kind != BENCHMARKS:
         return _with_beside(source, lines, whole)
     divided = (part for stretch in stretches for part in _divided(lines, stretch))
@@ -137,7 +139,7 @@ def pasted_parts(source: Source) -> list[Source]:
         return _with_beside(source, lines, whole, tables)
     evidence = parts if is_by_a_person else [part for part in parts if part.kind != UNREAD]
     is_whole = _is_alone(lines, parts) and (is_one or parts[0].kind == UNREAD)
-    if (is_one and not _is_ticket(evidence)) or is_whole:
+    if (is_one and not _is_ticket(evidence, begins)) or is_whole:
         return _with_beside(source, lines, whole, tables)
     placed = [_part(source, lines, part) for part in (*parts, *_beside_all(lines, parts))]
     placed += _settings(source, lines, {part.kind for part in parts})
@@ -207,10 +209,11 @@ def _beside(lines: Sequence[bytes], part: Stretch) -> Iterator[Stretch]:
         yield replace(beside, kind=kind.name)
 
 
-def _is_ticket(parts: Sequence[Stretch]) -> bool:
+def _is_ticket(parts: Sequence[Stretch], begins: set[int]) -> bool:
     """Whether a text that can be parsed as one artefact still contains several."""
     logs = [part for part in parts if part.kind == LOG and not part.is_marked]
-    return len({part.kind for part in parts}) >= MIN_KINDS and len(logs) <= 1
+    tables = [part for part in parts if part.kind == TABLE and part.start in begins]
+    return len({part.kind for part in parts}) + len(tables) >= MIN_KINDS and len(logs) <= 1
 
 
 def _is_alone(lines: Sequence[bytes], parts: Sequence[Stretch]) -> bool:
@@ -228,11 +231,15 @@ def unquoted(lines: list[bytes]) -> list[bytes]:
     return [QUOTE.sub(b"", line, count=1) for line in lines] if 2 * quoted > len(filled) else lines
 
 
-def _stretches(lines: Sequence[bytes]) -> Iterator[Stretch]:
-    """The text between marks, and outside of fences between prose."""
+def _stretches(lines: Sequence[bytes], begins: set[int]) -> Iterator[Stretch]:
+    """The text between marks and where forms begin, and outside of fences between prose."""
     start, is_fenced, is_marked = 0, False, False
-    prose, sessions = prose_in(lines), _sessions(lines)
+    prose, sessions = prose_in(lines, begins), _sessions(lines)
+    prose |= sentences_in(lines) if begins else set()
     for place, line in enumerate([*lines, LAST]):
+        if place in begins and place > start:
+            yield Stretch(start, place, is_fenced)
+            start = place
         is_fence = FENCE.fullmatch(line) is not None
         ends = is_fence or ((place in sessions or not is_fenced) and is_mark(line))
         if not ends and (is_fenced or place not in prose):
@@ -251,7 +258,8 @@ def _divided(lines: Sequence[bytes], stretch: Stretch) -> list[Stretch]:
     """The blocks of a stretch, if they are several artefacts; else the stretch."""
     blocks = blocks_of(lines, stretch.start, stretch.stop)
     if len(blocks) < 2 and not any(block.is_item for block in blocks):
-        return [stretch]
+        is_among = bool(blocks) and kind_of(_text(lines, stretch)) is None
+        return [replace(stretch, start=blocks[0].start)] if is_among else [stretch]
     clocks = [block.caption is not None and _CLOCK.search(lines[block.caption]) for block in blocks]
     return [
         replace(stretch, start=block.start, stop=block.stop, at=clock[0] if clock else b"")
@@ -279,17 +287,21 @@ def is_mark(line: bytes) -> bool:
     return PROMPT.fullmatch(line) is not None and _COMMAND.search(line) is not None
 
 
-def prose_in(lines: Sequence[bytes]) -> set[int]:
-    """The lines that a person wrote: groups of prose next to a blank line or a mark."""
+def prose_in(lines: Sequence[bytes], begins: Collection[int] = ()) -> set[int]:
+    """The lines that a person wrote: groups of prose next to a blank line, a mark, or a form."""
     # A program's own sentence, or a row of flags that resembles one, has similar lines around it.
     found: set[int] = set()
     place = 0
     is_crash = any(words in line for line in lines for words in FATAL)
-    kept = (line if not is_crash or line.strip() != STACK else b"" for line in lines)
-    for is_prose, group in groupby(kept, _is_prose):
+    kept = (
+        place not in begins and _is_prose(line if not is_crash or line.strip() != STACK else b"")
+        for place, line in enumerate(lines)
+    )
+    for is_prose, group in groupby(kept):
         size = len(list(group))
         beside = (*lines[max(place - 1, 0) : place], *lines[place + size : place + size + 1])
         is_apart = len(beside) < 2 or any(not line.strip() or is_mark(line) for line in beside)
+        is_apart |= place + size in begins
         if is_prose and is_apart:
             found.update(range(place, place + size))
         place += size

@@ -12,6 +12,7 @@ from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
+from gomem.inputs.markdown import FENCE
 from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.consumed import UnitLimit, limit_of_unit, peak_beside_limit
 from gomem.inputs.shown_by_tools import sizes_by_tools
@@ -42,19 +43,30 @@ _SCRIPTED = re.compile(
 )
 _MEMORY_WORDS = re.compile(
     rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident|(?<!cpu )(?<!disk )usage"
-    rb"|footprint|oom\w*)\b",
+    rb"|footprint|oom\w*|working[ _-]set|\w+_memory_\w+"
+    rb"|(?:pods?|process|container|program|service|server|daemon|it) (?:now )?"
+    rb"(?:uses|used|consumes|takes)(?! [^\n]*\bdisk))\b",
     re.IGNORECASE,
 )
 # Goroutines counted in a sentence; people write coroutines, too.
-_NUMBER = rb"\d{1,3}(?:[ ,']?\d{3}){0,4}(?:\.\d{1,3})?(?:k\b| ?(?:thousand|million)s?\b)?"
+_COUNT = (
+    rb"(?<![\w.,:])\d{1,3}(?:[ ,']?\d{3}){0,4}(?:\.\d{1,2})?"
+    rb"(?: ?(?:k|m|(?:thousand|million)s?)\b)?(?![\w%]|\.\d)"
+)
+_NO_TIME = rb"(?! ?(?:m?s|sec\w*|m|min\w*|h|hours?|days?|[KMG]i?B)\b)"
 _COUNTED = re.compile(
-    rb"(?<![\w.,:])" + _NUMBER + rb" [gc]o-?routines\b"
-    rb"|\b[gc]o-?routines? \(" + _NUMBER + rb"\)"
-    rb"|\b[gc]o-?routines?(?:'s)?(?: counts?| numbers?)? (?:went|goes|grew|grows?|rose|rises?|"
-    rb"climb(?:s|ed)|increase[sd]?|jump(?:s|ed)) (?:from " + _NUMBER + rb" )?(?:up )?to "
-    + _NUMBER + rb"(?!\w|[.,]\d)",
+    rb"(?:\bfrom " + _COUNT + rb" (?:up )?to )?" + _COUNT
+    + rb"\+?(?: (?:\w+ed|\w+ing|stuck|idle|new|live|active))? [gc]o-?routines\b"
+    rb"|\b[gc]o-?routines? \(" + _COUNT + rb"\)"
+    rb"|\b[gc]o-?routines?(?: [a-z]+){0,4} from " + _COUNT + rb" (?:up )?to " + _COUNT + _NO_TIME
+    + rb"|\b[gc]o-?routines?(?:'s)?(?: counts?| numbers?)? (?:went|goes|grew|grows?|rose|rises?|"
+    rb"climb(?:s|ed)|increase[sd]?|jump(?:s|ed)) (?:up )?to " + _COUNT + _NO_TIME
+    + rb"|\b(?:number of [gc]o-?routines|[gc]o-?routine count)(?:[:=]| is| was) ?" + _COUNT,
     re.IGNORECASE,
 )  # fmt: skip
+# What the digits of a line are, if it says a size and nothing else that a tool could have printed.
+_NO_STATEMENT = re.compile(rb"[={}|\[\];@]|\d\d:\d\d|0x")
+MAX_STATEMENT, MAX_SIZES = 120, 2  # a row of a tool has more sizes
 _SAID = (use_beside_limit, peak_beside_limit, said_of_a_kill, sizes_by_tools)
 
 
@@ -135,12 +147,27 @@ def _in_sentences(source: Source) -> tuple[list[str], list[str]]:
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data):
         return [], []
     lines = unquoted(plain_characters(data).split(b"\n"))
-    written = [lines[place] for place in sorted(prose_in(lines) | sentences_in(lines))]
+    places = prose_in(lines) | sentences_in(lines) | _statements_in(lines)
+    written = [lines[place] for place in sorted(places)]
     found = (_SIZE.findall(without_limits(line)) for line in written if _MEMORY_WORDS.search(line))
     sizes = [size.decode() for sizes in found for size in sizes]
     summed = (_SCRIPTED.fullmatch(line.strip()) for line in lines)
     sizes += [found[0].decode("utf-8", "replace") for found in summed if found]
     return sizes, [count.decode() for line in written for count in _COUNTED.findall(line)]
+
+
+def _statements_in(lines: Sequence[bytes]) -> set[int]:
+    """The short lines outside of fences that say sizes alone, or goroutines: `RSS 3.9GB`."""
+    found: set[int] = set()
+    is_inside = False
+    for place, line in enumerate(lines):
+        is_inside ^= FENCE.fullmatch(line) is not None
+        if is_inside or len(line) > MAX_STATEMENT or _NO_STATEMENT.search(line):
+            continue
+        words, sizes = _SIZE.subn(b"", line) if _MEMORY_WORDS.search(line) else (line, 0)
+        if (0 < sizes <= MAX_SIZES and not re.search(rb"\d", words)) or _COUNTED.search(line):
+            found.add(place)
+    return found
 
 
 def _settings_in_text(source: Source) -> tuple[str, ...]:

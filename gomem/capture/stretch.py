@@ -35,13 +35,17 @@ class Stretch:
 def joined(lines: Sequence[bytes], parts: Sequence[Stretch]) -> list[Stretch]:
     """Join stretches of one log, as the program wrote the prose between; and a cgroup's files.
 
-    The head of a table, which one command printed, belongs to the rows that the next one did.
+    What is pasted between the lines of a log is no part of it. The head of a table, which one
+    command printed, belongs to the rows that the next one did.
     """
     found: list[Stretch] = []
     for part in parts:
         last = found[-1] if found else None
         head = None if last is None or part.kind != TABLE else _head_alone(lines, last)
-        if last is not None and last.kind == part.kind and _is_next(last, part):
+        logs = [place for place, other in enumerate(found) if _is_log(other)]
+        if logs and _is_log(part) and (found[logs[-1]] is not last or found[logs[-1]].lines):
+            found[logs[-1]] = _with_rest(found[logs[-1]], part)
+        elif last is not None and last.kind == part.kind and _is_next(last, part):
             found[-1] = replace(last, stop=part.stop)
         elif last is not None and head is not None:
             kept = frozenset({head, *range(part.start, part.stop)})
@@ -49,6 +53,16 @@ def joined(lines: Sequence[bytes], parts: Sequence[Stretch]) -> list[Stretch]:
         else:
             found.append(part)
     return found
+
+
+def _is_log(part: Stretch) -> bool:
+    return part.kind == LOG and not part.is_marked
+
+
+def _with_rest(log: Stretch, rest: Stretch) -> Stretch:
+    """A log with lines that stand below another paste."""
+    own = log.lines or frozenset(range(log.start, log.stop))
+    return replace(log, stop=rest.stop, lines=own.union(range(rest.start, rest.stop)))
 
 
 def _head_alone(lines: Sequence[bytes], part: Stretch) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
+from gomem.capture.said_rss import SaidPart
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.multiplying_series import MECHANISM, pages_with_series
 from gomem.diagnosis.said_in_text import counts_answer
@@ -46,8 +47,15 @@ def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) ->
         (len(damaged) - unread, "place with lines left out", "places with lines left out"),
     )
     counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
-    words = [*counted, *_unread(diagnosis, repeated), *_unused(diagnosis)]
+    words = [*counted, *_said(diagnosis), *_unread(diagnosis, repeated), *_unused(diagnosis)]
     return text("Also: {}.", joined(", ", words)) if words else ""
+
+
+def _said(diagnosis: Diagnosis) -> list[Text]:
+    """Say which size is by a sentence, which need not be of this process."""
+    sources = (file.source for file in diagnosis.capture.files)
+    words = "RSS is what a sentence says (line {}), perhaps of another process or time"
+    return [text(words, str(said.first_line)) for said in sources if isinstance(said, SaidPart)]
 
 
 def _unused(diagnosis: Diagnosis) -> list[Text]:

@@ -64,3 +64,15 @@ def test_a_time_before_a_prompt_is_that_of_what_it_prints(tmp_path):
     (tmp_path / "paste.txt").write_text(f"Could somebody look at till?\n\n{ROWS}")
 
     assert ["09:14:28", "09:15:28"] == list(load(tmp_path).moments["moment"])
+
+
+@pytest.mark.parametrize("end", ["", "\n```\n"])
+def test_the_last_line_of_a_log_that_the_text_cuts_is_an_excerpt(end, tmp_path):
+    gc = "gc {n} @{n}.000s 4%: 0.1+1.7+0.1 ms clock, 0.1+0/0.2/0.3+0.1 ms cpu, 3->3->0 MB, 4 MB"
+    lines = [gc.format(n=n) + " goal, 2 P" for n in range(1, 5)]
+    text = "This is what it prints, and then it hangs:\n\n```\n" + "\n".join([*lines, gc[:70]])
+    (tmp_path / "ticket.md").write_text(text.replace("{n}", "5") + end)
+
+    (fault,) = load(tmp_path / "ticket.md").damaged
+
+    assert fault.is_excerpt

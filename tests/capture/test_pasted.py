@@ -1,6 +1,7 @@
 """A text of several pastes: each is found, and nothing that is one artefact comes apart."""
 
 import gzip
+from itertools import cycle, permutations
 
 import pytest
 
@@ -51,6 +52,125 @@ def test_how_a_ticket_is_written_changes_no_number(name):
     assert fenced.drop(columns=OF_TEXT).equals(other.drop(columns=OF_TEXT))
 
 
+PODMAN = """\
+ID            NAME    CPU %  MEM USAGE / LIMIT  MEM %   NET IO           BLOCK IO        PIDS
+5db629b04d96  ruffle  2.21%  2.87GB / 3.843GB   74.68%  190.2MB / 409kB  27.4MB / 5.9MB  1
+"""
+ONE_EACH = {
+    "gctrace": LOG,
+    "processes": """\
+  PID USER      PR  NI    VIRT    RES    SHR S  %CPU %MEM     TIME+ COMMAND
+  941 app       20   0 1917180 104529   1776 S   0.0  6.1   6:31.81 api
+""",
+    "status": "VmRSS:   104529 kB\n",
+    "memstats": "Alloc = 51 MiB\nTotalAlloc = 912 MiB\nSys = 98 MiB\nNumGC = 412\n",
+    "pprof_text": """\
+File: api
+Type: inuse_space
+Showing nodes accounting for 38MB, 95% of 40MB total
+      flat  flat%   sum%        cum   cum%
+      25MB 62.50% 62.50%       26MB 65.00%  main.(*cache).add
+      13MB 32.50% 95.00%       13MB 32.50%  bytes.growSlice
+""",
+    "count_text": """\
+goroutine profile: total 43
+43 @ 0x43c7f6 0x44ca1f 0x46d1e1
+#\t0x6f3b44\tmain.(*pool).wait+0x84\t/src/pool.go:31
+
+""",
+    "goroutines": DUMP,
+    "cgroup": "anon 107037900\nfile 5242880\nkernel_stack 104857\nshmem 0\nactive_anon 10703790\n",
+    "metrics": """\
+# HELP go_goroutines Number of goroutines that currently exist.
+# TYPE go_goroutines gauge
+go_goroutines 43
+process_resident_memory_bytes 1.0703790e+08
+""",
+}
+
+
+BETWEEN = cycle(("", "and then this is what it says\n", "\n", ""))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "between"),
+    [(*pair, between) for pair, between in zip(permutations(ONE_EACH, 2), BETWEEN, strict=False)],
+)
+def test_each_of_two_pastes_is_read_without_a_fence_and_in_any_order(
+    first, second, between, tmp_path
+):
+    (tmp_path / "ticket.txt").write_text(ONE_EACH[first] + between + ONE_EACH[second])
+
+    capture = load(tmp_path / "ticket.txt")
+
+    assert {first, second} == kinds_of(capture)
+    faults = [str(fault.what) for fault in capture.damaged]
+    assert [] == [what for what in faults if not what.startswith("an excerpt: MemStats without")]
+
+
+LATER = ONE_EACH["pprof_text"].replace("of 40MB", "of 400MB").replace("25MB", "385MB")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "before:\n```\n{first}```\nafter 20 minutes:\n```\n{later}```\n",
+        "{first}\nand after 20 minutes:\n\n{later}",
+        "{first}{later}",
+        "VmRSS:   504529 kB\n\nthe profile, and then that of an hour later:\n{first}{later}",
+    ],
+)
+def test_two_profiles_of_one_type_are_a_growth(text, tmp_path):
+    written = text.format(first=ONE_EACH["pprof_text"], later=LATER)
+    (tmp_path / "ticket.txt").write_text(written)
+
+    capture = load(tmp_path / "ticket.txt")
+
+    read = [file.parsed for file in capture.files if file.kind.name == "pprof_text"]
+    assert [40 << 20, 400 << 20] == [profile.total("inuse_space") for profile in read]
+    assert 2 == len(capture)
+    found = diagnose(capture).findings
+    assert any("more in use" in str(finding.title) for finding in found)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        ONE_EACH["pprof_text"].replace("Type: ", "Type: alloc_space\n").replace("40MB", "400MB"),
+        LATER.replace("api", "worker"),
+        "(pprof) top -cum\n" + ONE_EACH["pprof_text"].partition("inuse_space\n")[2],
+    ],
+    ids=["of another type", "of another program", "of the same profile"],
+)
+def test_other_tables_of_pprof_are_no_second_reading(second, tmp_path):
+    (tmp_path / "ticket.txt").write_text(ONE_EACH["pprof_text"] + second)
+
+    assert 1 == len(load(tmp_path / "ticket.txt"))
+
+
+def test_the_charge_of_a_cgroup_below_a_table_is_read_with_its_statistics(tmp_path):
+    stat = ONE_EACH["cgroup"].replace("anon 107037900\nfile 5242880\n", "cache 5242880\nrss 107\n")
+    cat = "# cat /sys/fs/cgroup/memory/a.scope/memory."
+    text = f"```\n# podman stats --no-stream\n{PODMAN}{cat}usage_in_bytes \n28695756\n```\nand:\n\n"
+    (tmp_path / "ticket.txt").write_text(f"{text}```\n{cat}stat\n{stat}```\n")
+
+    (moment,) = load(tmp_path / "ticket.txt").values()
+
+    assert {28695756, 107} <= set(moment.cgroup.to_numpy().ravel())
+
+
+def test_lines_of_a_process_between_those_of_a_log_are_read(tmp_path):
+    *first, last = (line + "\n" for line in LOG.splitlines() if line.startswith("gc "))
+    text = "".join((*first, ONE_EACH["processes"], last, ONE_EACH["status"]))
+    (tmp_path / "ticket.txt").write_text(text)
+
+    capture = load(tmp_path / "ticket.txt")
+
+    assert {"gctrace", "processes", "status"} == kinds_of(capture)
+    assert len(first) + 1 == len(capture.gc.cycles)
+    assert [] == list(capture.damaged)
+
+
 def test_two_commands_of_a_session_are_two_artefacts():
     capture = load(SEVERAL / "session.txt")
 
@@ -93,7 +213,6 @@ def test_damage_of_a_part_has_its_line_in_the_text(tmp_path):
     [
         LOG,
         "starting the server on the port\n\n" * 3 + LOG,
-        LOG + "\nthe server is done with it\n\nSIGQUIT: quit\n\n" + DUMP,
         DUMP,
         "panic: it is not a thing of this\n\n" + DUMP,
         f"It is cut here, but this is what we have:\n\n```\n{LOG}```\n",

@@ -8,6 +8,7 @@ from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.errors import CaptureError
 from gomem.inputs.environ.parse import settings_in_commands
+from gomem.inputs.kinds import kind_of
 from tests.builders import FIXTURES, as_text
 
 FORMS = FIXTURES / "pasted" / "forms"
@@ -326,6 +327,40 @@ def test_settings_are_those_before_a_program_or_alone(command, settings):
     assert settings == settings_in_commands(command.encode())
 
 
+# Lists of names
+
+
+def test_lists_of_names_are_readings_without_a_time(paste):
+    capture = paste(
+        "After a restart:\n\ngo_goroutines: 12000\n- RSS: 500 MB\n\n"
+        "After roughly 2 days:\n\n* **go_goroutines:** 230000\n* RSS: `3 GB`\n"
+    )
+
+    assert [12000, 230000] == [facts.goroutine_count for facts in diagnose(capture).facts.moments]
+    assert [5 * 10**8, 3 * 10**9] == [facts.rss_bytes for facts in diagnose(capture).facts.moments]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RSS: 500 MB\n",  # a sentence says no less
+        "Goroutines: 12\nThreads: 4\n",
+        "Time: 12\nRSS: 500 MB\n",
+        "RSS: 500 MB\nRSS: 600 MB\n",
+    ],
+)
+def test_what_may_be_of_anything_is_no_list(text):
+    assert kind_of(text.encode()) is None
+
+
+@pytest.mark.parametrize("text", ["RSS: 1.75 GiB\n{}", "{}RSS: 1.75 GiB\n", "{}- RSS = 1.75GiB\n"])
+def test_rss_in_a_line_next_to_memstats_is_of_the_same_reading(text, paste):
+    capture = paste(text.format("HeapAlloc: 1.25 GiB\n"))
+
+    (facts,) = diagnose(capture).facts.moments
+    assert (7 << 28, 5 << 28) == (facts.rss_bytes, int(capture.memstats["HeapAlloc"].iloc[0]))
+
+
 # What is seen and not used
 
 
@@ -353,6 +388,61 @@ def test_sentences_with_long_numbers_and_other_words_are_read_for_sizes(sentence
     capture = paste(f"{sentence}\n\n```\n{USAGE.format(5, 6, 3)}```\n")
 
     assert sizes == len(capture.unused_sizes)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "RSS 3.9GB",
+        "RSS is 3.9GB",
+        "**Current memory usage:** 3.9GB",
+        "The working set is 3.9GB",
+        "container_memory_working_set_bytes 3.9GB",
+        "The pod uses 3.9GB now",
+    ],
+)
+def test_a_size_of_the_process_is_named_in_whatever_words(statement, paste):
+    assert ("3.9GB",) == paste(f"{statement}\n```\n{USAGE.format(5, 6, 3)}```\n").unused_sizes
+
+
+@pytest.mark.parametrize(
+    "statement", ["Its memory usage is 5.0 MiB", "RSS by ps is 69 MB", "It says 5 MiB of heap."]
+)
+def test_a_size_that_was_read_is_not_named_as_not_used(statement, paste):
+    text = f"{statement}\n```\n{USAGE.format(5, 6, 3)}```\n\n```\nVmRSS:   71000 kB\n```\n"
+
+    assert () == paste(text).unused_sizes
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ("There are 2.7 million goroutines in it.", "2.7 million goroutines"),
+        ("It went from 6 up to 12585 goroutines.", "from 6 up to 12585 goroutines"),
+        ("We see lots of goroutines (2.7 millions) in it.", "goroutines (2.7 millions)"),
+        (
+            "The goroutines count went from 6 up to 12585 in a day.",
+            "goroutines count went from 6 up to 12585",
+        ),
+        ("The number of goroutines is 12,585 at the end.", "number of goroutines is 12,585"),
+        ("There are 12k blocked goroutines in it.", "12k blocked goroutines"),
+        ("The goroutines went from 3 to 5 minutes of waiting.", None),
+    ],
+)
+def test_a_count_of_goroutines_is_named_in_whatever_words(sentence, named, paste):
+    said = paste(f"{sentence}\n\n```\n{TABLE}```\n").unused_counts
+
+    assert (() if named is None else (named,)) == said
+
+
+def test_a_count_of_goroutines_that_was_read_is_not_named_as_not_used(paste):
+    profile = (
+        "goroutine profile: total 4103\n4103 @ 0x43c7f6\n#\t0x43c7f5\tmain.wait+0x1\t/a.go:1\n"
+    )
+    sentence = "The service has 4,103 goroutines, and 12 workers are 12 goroutines."
+    text = f"{sentence}\n\n```\n{profile}```\n"
+
+    assert ("12 goroutines",) == paste(text).unused_counts
 
 
 def test_goroutines_counted_in_a_sentence_are_named_as_not_used(paste):

@@ -162,14 +162,14 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
     lines, ended, is_above = LineNumbers(plain), 0, False
     apart = rows_apart(data)
     for fields in whole_dumps(list(dumps_of(list(_fields(plain)))), plain, source, damage):
-        start, end = fields[0].start, fields[-1].end
+        start, end = ends = fields[0].start, fields[-1].end
         line = lines.at(start)
         place = f"line {line}"
         dump = WordsDump({size.name: size.value for size in fields}, place)
         dump.steps = {size.name: size.step for size in fields if size.step > 1}
         beside = lines_of(plain, start, end)
         is_above = is_above if dumps else _count_above(plain, start) is not None
-        dump.rss = _rss_beside(beside, fields)
+        dump.rss = _rss_beside(beside, fields) or _rss_beside(_line_of_rss(plain, *ends), fields)
         dump.goroutines = _goroutines_beside(plain, start, end, is_above=is_above)
         dump.begins = line in apart
         clock = clock_at_start(beside)
@@ -318,6 +318,17 @@ def _rss_beside(lines: bytes, fields: Sequence[Field]) -> tuple[int, int] | None
     of_go = max((size.value for size in fields if size.name in SIZES[1:]), default=0)
     is_in_bytes = read is not None and LEAST_RSS_SHARE * read[0] >= of_go
     return (int(read[0]), read[1]) if read is not None and (unit or is_in_bytes) else None
+
+
+def _line_of_rss(text: bytes, start: int, end: int) -> bytes:
+    """Return a line next to a dump in its paragraph that has RSS and nothing else; else nothing."""
+    begin, stop = text.rfind(b"\n\n", 0, start), text.find(b"\n\n", end)
+    paragraph = (text[max(begin, 0) : start], text[end : len(text) if stop < 0 else stop])
+    if any(map(_FIELD.search, paragraph)):
+        return b""  # of another dump
+    above, below = (part.split(b"\n") for part in paragraph)
+    found = (line.strip(b" \t\r-*`") for line in (*above[:-1][-1:], *below[1:][:1]))
+    return b"\n".join(line for line in found if _RSS.fullmatch(line))
 
 
 def _is_in_no_unit(fields: Iterable[Field]) -> bool:

@@ -6,6 +6,8 @@ Bare     - 18:40:57: 8 MB                  below a line that says of what: `rss,
 In cells 18:05:30   138   1.6MB   19MB     below `the columns are time, jobs, heap_alloc, rss`
 Rows     of one shape are a series: three, or two whose sizes each have a name. Rows that say
          nothing but named quantities are one, whichever they name: a person leaves some out.
+Lists    RSS: 500 MB                       a line for each name, without a time: one reading
+         go_goroutines: 12000             a list; of several lists, the last one is the latest
 A size of an unknown unit is not read. Bullets, quote marks and brackets around the time do not
 count.
 """
@@ -15,6 +17,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
@@ -57,6 +60,8 @@ _PAIR = re.compile(
     rb"(?<![\w.-])(?P<name>[A-Za-z][A-Za-z_.]{1,30})(?:[ \t]*[=:][ \t]*|[ \t]+(?:is |was )?)"
     rb"(?P<number>" + _NUMBER + rb")(?![\w%]|\.\d|[-:/]\d)"
 )
+_ITEM = re.compile(rb"[ \t>]*(?:[-*+\xe2\x80\xa2]{1,3}[ \t]+)?")
+MAX_ITEM = 120
 _BETWEEN = re.compile(rb"(?:[ \t,;|]|\band\b)*(?:\([^()]*\))?[ \t.\r]*")
 _BARE = re.compile(rb"(?P<number>" + _NUMBER + rb")[ \t\r]*")
 _CELL = re.compile(_NUMBER + rb"(?=[ \t|,;\r]|\Z)|[^\s|,;]+")
@@ -111,6 +116,40 @@ def _readings(data: bytes) -> tuple[list[LoggedReading], set[int]]:
     if b":" not in data or b"\0" in data[:4096]:
         return [], set()
     lines = data.split(b"\n")
+    timed = _timed(lines)
+    return timed if timed[0] else _listed(lines)
+
+
+def _listed(lines: Sequence[bytes]) -> tuple[list[LoggedReading], set[int]]:
+    """Return a reading for each list of two names or more; none if a name is there twice."""
+    readings: list[LoggedReading] = []
+    kept: set[int] = set()
+    for is_item, group in groupby(enumerate(lines), lambda item: _is_item(item[1])):
+        places, items = zip(*group, strict=True)
+        said = b", ".join(map(_bare_item, items))
+        pairs = [own_quantity_of(pair["name"].decode())[0] for pair in _PAIR.finditer(said)]
+        is_list = is_item and len(pairs) >= MIN_NAMED and len(set(pairs)) == len(pairs)
+        if not is_list or not _says_names_alone(said):
+            continue
+        values, steps = _sizes_of(said, _units_said(said), b"")
+        if not LEVELS.isdisjoint(values):
+            readings.append(LoggedReading(BY_HAND, places[0] + 1, None, values, steps))
+            kept |= {place + 1 for place in places}
+    return readings, kept
+
+
+def _is_item(line: bytes) -> bool:
+    """Whether a line is the name of a quantity with its number, and nothing else."""
+    if len(line) > MAX_ITEM or (pair := _PAIR.fullmatch(_bare_item(line))) is None:
+        return False
+    return own_quantity_of(pair["name"].decode())[0] not in {"", "time"}
+
+
+def _bare_item(line: bytes) -> bytes:
+    return _ITEM.sub(b"", line).strip(b"*`_ \t\r.,;").replace(b"**", b"").replace(b"`", b"")
+
+
+def _timed(lines: Sequence[bytes]) -> tuple[list[LoggedReading], set[int]]:
     for series in _series(lines):
         head = b"" if series.head is None else lines[series.head]
         rows = list(series.rows.values())
@@ -187,6 +226,15 @@ def _units_of(rows: Sequence[re.Match[bytes]], head: bytes) -> dict[str, int]:
     return {} if LEVELS.isdisjoint(units) else units
 
 
+def _units_said(said: bytes) -> dict[str, int]:
+    """Return the unit of each quantity whose number or name has one."""
+    return {
+        quantity: unit or 1
+        for quantity, (number, unit) in _named(said).items()
+        if unit or not number.replace(b".", b"").isdigit()
+    }
+
+
 def _are_named(rows: Sequence[re.Match[bytes]], units: Mapping[str, int]) -> bool:
     """Whether each row says named quantities alone, or two or more, of which one is a size."""
     if all(_says_names_alone(row["said"]) for row in rows):
@@ -225,13 +273,7 @@ def _reading(
     row: re.Match[bytes], units: Mapping[str, int], head: bytes, line: int
 ) -> LoggedReading | None:
     """Return the known sizes of a row with its time; None without a size."""
-    values: dict[str, int] = {}
-    steps: dict[str, int] = {}
-    for quantity, (number, _) in _cells(row["said"], head).items():
-        if quantity in COUNTS:
-            values |= {quantity: int(number)} if number.isdigit() else {}
-        elif quantity in units and (size := rounded_size(number, bare=units[quantity])):
-            values[quantity], steps[quantity] = size.bytes, size.step_bytes
+    values, steps = _sizes_of(row["said"], units, head)
     if LEVELS.isdisjoint(values):
         return None
     dated = ISO.match(row["time"])
@@ -239,6 +281,20 @@ def _reading(
     of_day = TIME_OF_DAY.match(row["time"]) if at is None else None
     clock = ":".join(f"{int(part or 0):02}" for part in of_day.groups()) if of_day else ""
     return LoggedReading(BY_HAND, line, at, values, steps, clock)
+
+
+def _sizes_of(
+    said: bytes, units: Mapping[str, int], head: bytes
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the numbers of the quantities with a known unit, and the resolution of each size."""
+    values: dict[str, int] = {}
+    steps: dict[str, int] = {}
+    for quantity, (number, _) in _cells(said, head).items():
+        if quantity in COUNTS:
+            values |= {quantity: int(number)} if number.isdigit() else {}
+        elif quantity in units and (size := rounded_size(number, bare=units[quantity])):
+            values[quantity], steps[quantity] = size.bytes, size.step_bytes
+    return values, steps
 
 
 def _ascii(dated: re.Match[bytes]) -> tuple[str, ...]:

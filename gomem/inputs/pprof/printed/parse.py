@@ -36,6 +36,7 @@ _QUICK = re.compile(
     re.MULTILINE,
 )
 PARKED = "runtime.gopark"  # innermost function of a waiting goroutine, and of no other stack
+ANOTHER = "another profile's table is not read here; save it to a file of its own"
 TABLE, TREE, LIST, TRACES = "table", "tree", "list", "traces"
 
 
@@ -155,8 +156,7 @@ class _Reader:
                 continue
             if first.has_of_its_stacks(table):
                 continue  # the table's rows already include these stacks
-            what = "another profile's table is not read here; save it to a file of its own"
-            self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
+            self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", ANOTHER))
         for table in (table for table in typed if table.is_head):
             self._take_head(table, by_type)
         found = list(by_type.values())
