@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 CODE = "native-memory"
 NAME = "C and other native memory"
+WIDE = 0.1  # of the middle: wider bounds are not written as one size
 _NATIVE = frozenset({NATIVE})
 
 
@@ -54,13 +55,26 @@ class Growth:
 
     def title(self, what: str) -> Text:
         """Return the title: what grows, how fast, to what size, and its share of RSS."""
-        rise = self.rise
-        first, last = Bytes(round(rise.first)), Bytes(round(rise.last))
-        share = text(" ({} of RSS)", Share(rise.last / self.rss_bytes))
-        if not self.is_timed:
+        rise, grown = self.rise, self._surely_grown
+        size = rise.last if grown is None else self.ends[1][1].low
+        first, last = Bytes(round(rise.first)), Bytes(round(size))
+        share = text(" ({} of RSS)", Share(size / self.rss_bytes))
+        least, about = ("", "") if grown is None else ("at least ", "about ")
+        if self.is_timed:
+            rate = Rate(rise.rate, rise.low, rise.high)
+            words = "{} grows by {}{} and has reached {}{}{}"
+            return text(words, Text(what), about, rate, least, last, share)
+        if grown is None:
             return text("{} grows: {} → {}{}", Text(what), first, last, share)
-        rate = Rate(rise.rate, rise.low, rise.high)
-        return text("{} grows by {}, to {}{}", Text(what), rate, last, share)
+        words = "{} has grown by at least {}, to at least {}{}"
+        return text(words, Text(what), Bytes(round(grown)), last, share)
+
+    @property
+    def _surely_grown(self) -> float | None:
+        """The least growth, if the bounds of a level are far apart; else None."""
+        (_, first), (_, last) = self.ends
+        is_wide = any(size.width > WIDE * size.middle for size in (first, last))
+        return last.low - first.high if is_wide and last.low > first.high else None
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return the rise in numbers."""

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJECTS, UNDIVIDED
+from gomem.analysis.memory.groups import (
+    GARBAGE,
+    GO_HEAP_GROUPS,
+    HEAP,
+    LIVE,
+    NAMES,
+    NATIVE,
+    OBJECTS,
+    RUNTIME,
+    UNDIVIDED,
+)
 from gomem.analysis.memory.mapped import MAPPED
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
 from gomem.facts.moment import SHARED_ANONYMOUS, MomentFacts
@@ -65,12 +75,19 @@ def native_sizes(moment: MomentFacts) -> tuple[int, int, int, int]:
 
 
 def interval_words(change: Interval, *, about: bool) -> Text:
-    """Format a change, `+12 MiB`: one number for a narrow interval, else both ends."""
+    """Format a change, `+12 MiB`: a number, or the least change, or both ends if far apart."""
     if _is_narrow(change):
         middle = BytesChange(round(change.middle))
         return text("{}{}", "about " if about and change.width else "", middle)
     least, most = sorted((change.low, change.high), key=abs)
-    return text("{} to {}", BytesChange(round(least)), BytesChange(round(most)))
+    if least * most > 0 and abs(least) >= MOSTLY * abs(most):
+        return text("at least {}", BytesChange(round(least)))
+    return text("between {} and {}", BytesChange(round(least)), BytesChange(round(most)))
+
+
+def is_at_most(facts: MomentFacts, group: str) -> bool:
+    """Whether the size of a group is an upper bound: without mappings, what Go retains."""
+    return facts.mappings is None and group in {*GO_HEAP_GROUPS, RUNTIME}
 
 
 def brief_level(level: Interval) -> Text:

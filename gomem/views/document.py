@@ -264,6 +264,13 @@ class Verdict:
         return "" if self.sentence.lower().startswith(self.label) else self.label
 
     @property
+    def number(self) -> str:
+        """The headline number and its name; empty without one, or if the sentence has it."""
+        if self.size is None or f" {self.size.value}" in f" {self.sentence}":
+            return ""
+        return f"{self.size.value} {self.size.name}"
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The lines after the sentence, except next steps, for output without figures."""
         return tuple(line for line in (self.where, *self.details, self.further) if line)
