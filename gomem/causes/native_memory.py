@@ -136,7 +136,7 @@ CAUSE = Cause(
     mechanism="C code allocated this memory with malloc, it is thread stacks, or the program "
     "mapped it. The Go runtime does not know about it: no MemStats field and no heap profile shows "
     "it, and GOMEMLIMIT does not count it. malloc keeps freed memory in its arenas, up to eight "
-    "per core, so part of it can be free.",
+    "per core, so some of this memory can be free.",
     remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),

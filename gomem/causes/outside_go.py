@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 CODE = "native-memory"
 NAME = "C and other native memory"
 WIDE = 0.1  # of the middle: wider bounds are not written as one size
+SEEN = 0.02  # of the last size: narrower bounds are, too
 _NATIVE = frozenset({NATIVE})
 
 
@@ -59,7 +60,8 @@ class Growth:
         size = rise.last if grown is None else self.ends[1][1].low
         first, last = Bytes(round(rise.first)), Bytes(round(size))
         share = text(" ({} of RSS)", Share(size / self.rss_bytes))
-        least, about = ("", "") if grown is None else ("at least ", "about ")
+        about = "" if grown is None else "about "
+        least = "" if grown is None or last == Bytes(round(rise.last)) else "at least "
         if self.is_timed:
             rate = Rate(rise.rate, rise.low, rise.high)
             words = "{} grows by {}{} and has reached {}{}{}"
@@ -73,7 +75,8 @@ class Growth:
     def _surely_grown(self) -> float | None:
         """The least growth, if the bounds of a level are far apart; else None."""
         (_, first), (_, last) = self.ends
-        is_wide = any(size.width > WIDE * size.middle for size in (first, last))
+        seen = SEEN * last.middle
+        is_wide = any(size.width > max(WIDE * size.middle, seen) for size in (first, last))
         return last.low - first.high if is_wide and last.low > first.high else None
 
     def evidence(self) -> tuple[Evidence, ...]:

@@ -81,7 +81,8 @@ def interval_words(change: Interval, *, about: bool) -> Text:
         return text("{}{}", "about " if about and change.width else "", middle)
     least, most = sorted((change.low, change.high), key=abs)
     if least * most > 0 and abs(least) >= MOSTLY * abs(most):
-        return text("at least {}", BytesChange(round(least)))
+        more = "more" if least > 0 else "less"
+        return text("at least {} {}", Bytes(round(abs(least))), more)
     return text("between {} and {}", BytesChange(round(least)), BytesChange(round(most)))
 
 

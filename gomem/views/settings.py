@@ -43,7 +43,7 @@ def _told(setting: Setting, value: str) -> Text:
         return text("{} ({})", value, source)
     low, high = (text_of(GOGC, end) for end in (setting.low, setting.high))
     if setting.high > OPEN_RATIO * setting.low:
-        return text("about {}, at least {} ({})", value, low, BY[setting.known_by])
+        return text("at least {} ({})", low, BY[setting.known_by])
     if low == high:
         return text("{} ({})", value, BY[setting.known_by])
     return text("about {} ({} to {}, {})", value, low, high, BY[setting.known_by])

@@ -260,7 +260,8 @@ def _sites_section(comparison: Comparison) -> Section | None:
             if per == REQUEST:  # per second, the work can differ, so the totals matter too
                 shown = [Folded(f"{name}, since the start", tuple(shown))]
         blocks += shown
-    if all(words.changed_sites(rows).empty for rows in (sites, comparison.site_rates)):
+    compared = (rows for rows in (sites, comparison.site_rates) if len(rows))
+    if all(words.changed_sites(rows).empty for rows in compared):
         named = [block for block in blocks if not isinstance(block, Paragraph)]
         blocks = [Paragraph("No allocation site changed beyond sampling noise."), *named]
     blocks.append(Notes((LEGEND,)))

@@ -271,4 +271,4 @@ def phases_table(phases: pd.DataFrame) -> Table:
     longest = phases.assign(length=phases["end_seconds"] - phases["begin_seconds"])
     shown = longest.sort_values("length", ascending=False, kind="stable").head(MAX_ROWS)
     more = f", the longest {len(shown)} of {len(phases)}" if len(shown) < len(phases) else ""
-    return table(f"Phases of the program{more}", PHASE, shown.sort_index())
+    return table(f"Phases of the program, by allocation rate{more}", PHASE, shown.sort_index())
