@@ -70,7 +70,8 @@ def env(**variables):
         ),
         pytest.param(
             {"manifest": env(GOGC="50")}, {"manifest": env()},
-            [("GOGC", "50", "100", "gomem.json (before); gomem.json, not set (after)")], id="default",
+            [("GOGC", "50", "100", "gomem.json (before); gomem.json, not set (after)")],
+            id="default",
         ),
         pytest.param(
             {"manifest": env(GOGC="50")}, {"metrics": gogc(100), "manifest": env(GOGC="50")},

@@ -70,7 +70,7 @@ Medians, B/op
 B/op                before      after    change  verdict      p  n
 ──────────────────────────────────────────────────────────────────
 Handle-2        64 B ± 0 %  0 B ± 0 %  \u2212100.0 %  better   0.002  6
-Lookup-2               0 B        0 B    +0.0 %  ?            –  1
+Lookup-2               0 B        0 B     0.0 %  ?            –  1
 geometric mean           –          –         –
 note: Lookup-2: one value per side cannot tell small changes from noise; use at
   least 4 per side
