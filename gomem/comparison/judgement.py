@@ -101,7 +101,7 @@ def _said(parts: Sequence[_Part], numbers: Sequence[Quantity]) -> list[str]:
     if not trade and said[1:] and {WORSE, BETTER} == {parts[0][0], found[0]} and found[1] in said:
         said.remove(found[1])  # the other side of a mixed verdict
         also = f"{found[1][:1].lower()}{found[1][1:]}"
-        said[0] = text("{}, but {}", Text(said[0]).removesuffix("."), also)
+        said[0] = text("{}; {}", Text(said[0]).removesuffix("."), also)
     return said
 
 

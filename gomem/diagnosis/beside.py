@@ -153,11 +153,12 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     need, limits = needs[0], diagnosis.thresholds
     rest = size - need.most_bytes
     if need.live_bytes >= limits.most_share * size:
-        after = "after the last GC" if need.is_of_log else "by the heap profile"
         share = Share(min(1.0, need.live_bytes / size))
-        return text(
-            "The live heap {} ({}) is {} of {}.", after, Bytes(need.live_bytes), share, what
-        )
+        after = "after the last GC" if need.is_of_log else "by the heap profile"
+        which = text(" {} ({})", after, Bytes(need.live_bytes))
+        if need.is_of_log and facts is not None and facts.rss_bytes is None:
+            which = Text()  # the sentence before has it
+        return text("The live heap{} is {} of {}.", which, share, what)
     if rest < max(limits.kept_bytes, limits.most_share * size):
         if need.is_of_log or size <= need.live_bytes:
             return Text()
