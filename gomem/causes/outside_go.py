@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 CODE = "native-memory"
 NAME = "C and other native memory"
-WIDE = 0.1  # of the middle: wider bounds are not written as one size
-SEEN = 0.02  # of the last size: narrower bounds are, too
 _NATIVE = frozenset({NATIVE})
 
 
@@ -73,11 +71,10 @@ class Growth:
 
     @property
     def _surely_grown(self) -> float | None:
-        """The least growth, if the bounds of a level are far apart; else None."""
+        """The least growth, if its bounds are far apart; else None."""
         (_, first), (_, last) = self.ends
-        seen = SEEN * last.middle
-        is_wide = any(size.width > max(WIDE * size.middle, seen) for size in (first, last))
-        return last.low - first.high if is_wide and last.low > first.high else None
+        change = last - first
+        return change.low if change.is_wide and change.low > 0 else None
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return the rise in numbers."""

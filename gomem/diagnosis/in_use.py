@@ -98,7 +98,7 @@ def freed_words(profile: Profile) -> Text:
     allocated = profile.total(ALLOCATED)
     if allocated <= profile.total(IN_USE):
         return Text()
-    words = "Another table has {} allocated since the start; what is not in use of that was freed."
+    words = "Another table has {} allocated since the start; all but what is in use was freed."
     said = text(words, Bytes(allocated))
     return joined(" ", filter(None, (said, table_words(profile, ALLOCATED))))
 
