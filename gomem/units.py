@@ -130,7 +130,8 @@ def format_relative(change: float | None, *, brief: bool = False) -> str:
     if is_unknown(change) or change is None:
         return UNKNOWN
     if change < THREEFOLD:
-        return f"{100 * change:+.{0 if brief else 1}f} %"
+        shown = f"{100 * change:+.{0 if brief else 1}f}"
+        return f"{shown if float(shown) else shown[1:]} %"  # no sign before 0
     return f"×{1 + change:.{2 if brief else 3}g}" if change < 99 else f"×{1 + change:.0f}"
 
 

@@ -1,14 +1,12 @@
-"""A rise that Go cannot have, where no file divides the memory: C, mmap or page cache.
+"""A rise in memory that cannot be Go's, although no file breaks the memory down.
 
-What grows is RSS, or a container's working set, which has page cache in use and kernel memory
-besides. Go's part of it is bounded by
+The memory is RSS, or a container's working set, which also counts active page cache and kernel
+memory. Any of these bounds what Go can have of it:
 
-Sys             of it, Go's heap and runtime are at most all that Go ever took from the OS, whenever
-                in the same capture each of them was read
-heap profiles   all memory allocated; goroutine stacks are not in it, and can be as large
-a GC log        the largest heap that there ever was, if the log is from the process's start.
-                Without the beginning, an earlier heap can have been larger; then RSS must still
-                rise at the end
+Sys             All that Go ever took from the OS, whenever in the capture it was read.
+heap profiles   All memory ever allocated. Goroutine stacks are not included, and can be as large.
+a GC log        The largest heap ever, if the log begins with the process. A log without the
+                beginning can miss a larger heap; then RSS must still rise at the end.
 """
 
 from __future__ import annotations

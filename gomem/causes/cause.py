@@ -1,4 +1,4 @@
-"""A known cause: its description, the rule that finds it, and what every rule is asked about."""
+"""A known cause: its description, the rule that finds it, and the `Case` that rules take."""
 
 from __future__ import annotations
 

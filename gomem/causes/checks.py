@@ -1,4 +1,4 @@
-"""Checks shared by several causes: what grows, what sets the heap goals, what is not needed."""
+"""Checks shared by several causes: what grows, what sets the heap goal, which heap is unused."""
 
 from __future__ import annotations
 

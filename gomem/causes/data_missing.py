@@ -34,7 +34,8 @@ class _Missing:
     """A file that snapshots lack."""
 
     without: list[str]  # the snapshots
-    title: Text  # which they are, and the consequence
+    title: Text  # which they are
+    consequence: Text
     step: Text  # how to get it
     evidence: Evidence  # the snapshots, the first few by name
 
@@ -83,19 +84,19 @@ def _missing(case: Case, name: str, without: list[str], what: str, command: Comm
     first, has_several = MomentName(without[0]), bool(without[1:])
     if len(case.facts.moments) == 1:
         none = "only some fields of" if some else "no"
-        title = text("{} {}, so {} {}", none, name, what, consequence)
+        title, so = text("{} {}", none, name), text("{} {}", what, consequence)
     else:
         where, has, whose = Text(first), "has", "its"
         if has_several:
             where, has, whose = Text(Count(len(without), "snapshot")), "have", "their"
         none = "no full" if some else "no"  # some have some fields, others none
-        words = "{} {} {} {}, so {} {} {}"
-        title = text(words, where, has, none, name, whose, what, consequence)
-    named = joined(", ", map(MomentName, without[:SHOWN]))
-    named = named if has_several else text("{}", first)  # a lone number would read as a count
+        title = text("{} {} {} {}", where, has, none, name)
+        so = text("{} {} {}", whose, what, consequence)
+    # a bare number would read as a count
+    named = joined(", ", (text("{}", MomentName(name)) for name in without[:SHOWN]))
     more = f" and {len(without) - SHOWN} more" * (len(without) > SHOWN)
     field = f"snapshots without {'full ' * some}{name}"
-    return _Missing(without, title, step, Evidence("capture", field, named + more, ""))
+    return _Missing(without, title, so, step, Evidence("capture", field, named + more, ""))
 
 
 CAUSE = Cause(
@@ -113,6 +114,7 @@ CAUSE = Cause(
 )
 
 
+_SO_BOTH = "RSS and the Go heap cannot be fully broken down"
 _ELSEWHERE = (
     "A list of mappings shows which memory is resident, and MemStats shows how Go uses its heap. "
     "Of the lists of mappings, gomem reads only that of Linux (smaps)."
@@ -122,12 +124,14 @@ _ELSEWHERE = (
 def _finding(lacking: list[_Missing], last: str, case: Case, first: str) -> Finding:
     """Return the finding; the next step is about the last snapshot, if that lacks a file."""
     where = {name for missing in lacking for name in missing.without}
-    titles = joined("; ", (missing.title for missing in lacking))
+    # Without smaps, no heap in RSS can be broken down: that needs no second clause.
+    titles = joined(" and ", (missing.title for missing in lacking))
+    so = _SO_BOTH if lacking[1:] else lacking[0].consequence
     steps = joined(" ", (missing.step for missing in lacking if last in missing.without))
     lacks_mappings = any(moment.mappings is None for moment in case.facts.moments)
     return CAUSE.finding(
         Severity.INFO,
-        titles.capitalised(),
+        text("{}, so {}", titles, so).capitalised(),
         moment=next(iter(where)) if len(where) == 1 else None,
         evidence=[missing.evidence for missing in lacking],
         next_step=first or steps,

@@ -1,4 +1,4 @@
-"""Few objects need as much heap as many did: a map or a slice was emptied and kept.
+"""A map or a slice was emptied but kept: few objects use as much heap as many did before.
 
 Deleting from a map frees what its entries refer to, but never the table itself, neither with the
 buckets of Go 1.23 and before nor with the Swiss tables since Go 1.24. `s[:0]` keeps the whole

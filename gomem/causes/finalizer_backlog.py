@@ -112,15 +112,15 @@ def _called(running: Finalizing) -> Text:
 
 def _when(running: Finalizing) -> Text:
     if running.is_blocked:
-        waits = text("is blocked ({})", running.state)
         if not running.wait_seconds:
-            return waits
-        return text("{} for at least {}", waits, Seconds(running.wait_seconds))
+            return text("is blocked ({})", running.state)
+        words = "has been blocked ({}) for at least {}"
+        return text(words, running.state, Seconds(running.wait_seconds))
     if running.wait_seconds:
         return text("has waited for at least {}", Seconds(running.wait_seconds))
     if running.looked == 1:
         return text("was running in the only stack dump")
-    so_many, of_all = Count(len(running.moments)), Count(running.looked, "snapshot")
+    so_many, of_all = Count(len(running.moments)), Count(running.looked, "stack dump")
     return text("was running in {} of {}", so_many, of_all)
 
 
@@ -134,8 +134,9 @@ def _evidence(case: Case, running: Finalizing | None) -> list[Evidence]:
     rows = []
     if running is not None:
         path, did = running.counts.path, "was blocked" if running.is_blocked else "ran"
-        field = text("snapshots in which {} {}", Function(running.finalizer), did)
-        rows.append(Evidence(path, field, len(running.moments), "count"))
+        field = text("stack dumps in which {} {}", Function(running.finalizer), did)
+        seen = text("{} of {}", Count(len(running.moments)), Count(running.looked))
+        rows.append(Evidence(path, field, seen, ""))
         if running.state:
             rows.append(Evidence(path, "state of its goroutine", running.state, ""))
     queue = case.facts.finalizer_queue

@@ -1,8 +1,8 @@
-"""The live heap grows, by files that show its growth in other ways than by several readings.
+"""Growth of the live heap that a file shows without several readings of the live heap.
 
 A delta profile (`heap?seconds=30`), or a difference that pprof printed, is itself a growth. RSS
-over time and one heap profile show who holds what grows. The arenas in smaps alone show that
-something does.
+over time with one heap profile shows that memory grows, and who holds the heap. The arenas in smaps
+alone show only that the heap grows.
 """
 
 from __future__ import annotations
@@ -124,16 +124,16 @@ def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
     ]
 
 
-_STEP = "It shows a step, not a direction: work in progress looks the same."
+NO_TREND = "Two readings cannot show a trend: a temporary burst looks the same."
 _DELTA = (
     "A profile with a duration is the difference of two heap profiles: what was in use at its end, "
-    f"less what was in use at its beginning. {_STEP} How much is in use in all is unknown."
+    f"less what was in use at its beginning. {NO_TREND} The total in use is unknown."
 )
 _DIFFERENCE = (
     "The table is a difference of two heap profiles: what was in use in the second, less what was "
-    f"in use in the first. {_STEP} How far they are apart is not in the table."
+    f"in use in the first. {NO_TREND} The table does not say how far apart they were taken."
 )
-_TABLES = f"Each table is what one heap profile has in use. {_STEP}"
+_TABLES = f"Each table is what one heap profile has in use. {NO_TREND}"
 
 
 def of_rss(case: Case, cause: Cause) -> list[Finding]:
@@ -170,7 +170,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     if is_slowing:
         grows = text("from {} to {}, slowing", Bytes(round(rise.first)), reached)
     elif is_timed:
-        grows = text("by {}, to {}", Rate(rise.rate, rise.low, rise.high), reached)
+        grows = text("by {} and has reached {}", Rate(rise.rate, rise.low, rise.high), reached)
     else:
         grows = text("from {} to {}", Bytes(round(rise.first)), reached)
     return [
@@ -274,7 +274,8 @@ def of_arenas(case: Case, cause: Cause) -> list[Finding]:
         cause.finding(
             Severity.INFO,
             text(
-                "The resident Go heap grows by {}, to {}; no file says how much is live",
+                "The resident Go heap grows by {} and has reached {}; no file says how much is "
+                "live",
                 Rate(rise.rate, rise.low, rise.high),
                 Bytes(round(rise.reached)),
             ),

@@ -37,6 +37,7 @@ from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.grown_in_one_file import (
     KEEPS,
     NAME_IT,
+    NO_TREND,
     SEE_CALLERS,
     WORK,
     of_arenas,
@@ -117,16 +118,13 @@ SEEN_IN = {"log": "gctrace log", "marks": "live heap at each snapshot", "profile
 WATCH = text(
     "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
 )
-_ONE_MORE = (
-    "Take more heap profiles to see which functions grow: {}. Then compare the last profile with "
-    "the one that there is: {}."
-)
+_ONE_MORE = "Take more heap profiles: {}. Then see which functions have grown since the first: {}."
 CAUSE = Cause(
     code=GROWTH,
     mechanism="A collection marks what is reachable; GOGC only decides how much garbage can "
     "accumulate on top of the live heap. So the marked (live) heap is what the program still "
-    "references. The live heap grew to its last reading: either the program never drops the "
-    "references, or a cache is still filling.",
+    "references. The live heap was still growing at its last reading: either the program never "
+    "drops the references, or a cache is still filling.",
     remedy=NAME_IT,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
     bears_on=("growth", "allocations"),
@@ -169,17 +167,15 @@ _GOROUTINE_MECHANISM = (
 )
 
 
-_STEP = " Two readings show a step, not a direction: work in progress looks the same."
-
 _LAG = (
-    " A heap profile shows the heap at an earlier GC, so the rate is rough: the true one can be "
+    " A heap profile shows the heap at an earlier GC, so the rate is rough: the true rate can be "
     "half or twice that."
 )
 
 
 def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
     readings = 0 if live.rise is None else live.rise.readings
-    step = _STEP if readings < case.thresholds.growth_readings else ""
+    step = f" {NO_TREND}" if readings < case.thresholds.growth_readings else ""
     rough = _LAG if live.level.source == PROFILES else ""
     said = text("{}{}{}{}{}", CAUSE.mechanism, step, rough, _burst(live), _unseen(live))
     return sentences(said, aging_words(case, sites))
@@ -213,13 +209,14 @@ def _title(
     what = "Leak, filling cache or burst" if is_step else KEEPS
     is_about = live.level.source == PROFILES or _is_bounded(live.level)
     grows = text(
-        "{}: {}{}the live heap {} by {}{}, to {}{}{}",
+        "{}: {}{}the live heap {} by {}{} and {} {}{}{}",
         WORK if has_ended else what,
         "" if live.earlier_run is None else f"in run {live.earlier_run} of the log, ",
         "outside bursts " if live.rises_between_bursts else "",
         "grew" if has_ended else "grows",
         "about " if is_about else "",
         Rate(rise.rate, rise.low, rise.high),
+        "reached" if has_ended else "has reached",
         "at most " if _is_bounded(live.level) else "",
         Bytes(printed_bytes(_reached(live, rise), live.level)),
         "" if live.burst_at_end is None else " before the last burst",

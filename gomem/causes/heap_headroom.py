@@ -57,8 +57,8 @@ def find(case: Case) -> list[Finding]:
 
 _HALVE = "Halve GOGC ({}) for half the headroom and about twice as many GCs: {}."
 _EITHER = (
-    "If GOGC sets the heap goal (it would be {}), halve it for half the headroom and about twice "
-    "as many GCs: {}. If GOMEMLIMIT does, lower that."
+    "If GOGC sets the heap goal (GOGC would be {}), halve GOGC for half the headroom and about "
+    "twice as many GCs: {}. If GOMEMLIMIT sets it, lower GOMEMLIMIT instead."
 )
 _LIMIT = "If a limit must hold, set GOMEMLIMIT and leave GOGC alone."
 _DEAR = "Leave it: with less headroom the GC would take more than the {} of the CPU that it takes."
@@ -96,10 +96,11 @@ def _without_gc(case: Case) -> Finding | None:
     if not (is_growth and _is_much(kept, last.rss_bytes or 0, case)):
         return None
     is_timed = all(moment.time is not None for moment in known)
-    grows = text("grows by {},", Rate(rise.rate, rise.low, rise.high)) if is_timed else "has grown"
+    rate = Rate(rise.rate, rise.low, rise.high)
+    grows = text("grows by {} and has reached", rate) if is_timed else "has grown to"
     return CAUSE.finding(
         Severity.WARNING,
-        text("The GC is off (GOGC=off): the heap {} to {}", grows, Bytes(round(rise.reached))),
+        text("The GC is off (GOGC=off): the heap {} {}", grows, Bytes(round(rise.reached))),
         moment=last.name,
         size=kept,
         evidence=(

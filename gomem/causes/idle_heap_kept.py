@@ -151,13 +151,12 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
     unseen = ARENA if _is_unseen(moment, version) else None
     is_least = unseen is not None and kept < moment.idle_heap_bytes
     bound = "At least " if is_least else _up_to(moment)
-    title = text("{}{} of excess idle heap has not been returned to the OS", bound, Bytes(kept))
+    beyond = "NextGC" if is_old else "the scavenger's goal"
+    words = "{}{} of idle heap above {} has not been returned to the OS"
+    title = text(words, bound, Bytes(kept), beyond)
     if moment.rss_bytes is None:
-        title = text(
-            "{} of excess idle heap has not been returned to the OS; no file says how much is "
-            "resident",
-            Bytes(kept),
-        )
+        words = words + "; no file says how much is resident"
+        title = text(words, "", Bytes(kept), beyond)
     return CAUSE.finding(
         Severity.WARNING if lasts else Severity.INFO,
         title,

@@ -1,7 +1,7 @@
 """What a kill by the OOM killer shows: who filled the memory, and where to look next.
 
-A container's description, or its memory.events, can have a kill that no line of the kernel has.
-Neither says what used the memory: the log of collections beside it can.
+A container's description, or its memory.events, can record a kill of which no kernel line is left.
+Neither says what used the memory, but a GC log in the same capture can.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ type: a goroutine that is in a method of the same type and does not wait for the
 If such goroutines are few and all in one function, this function most likely holds the lock, while
 it waits for something else: a channel, the network, another lock.
 
-The loop of a type's own goroutine is in its methods for ever, too, and holds no lock while it waits
-for work. So another function than the one in which most wait does not count if its goroutine was
-begun for it, or sleeps.
+A goroutine that runs a type's main loop is also in a method of the type all the time, but holds no
+lock while it waits for work. So a function other than the one in which most wait does not count if
+its goroutine was started with that function, or sleeps.
 """
 
 from __future__ import annotations

@@ -227,7 +227,8 @@ def _by_room(case: Case) -> list[Finding]:
     is_limited, last = counters.limiter_cycle is not None, counters.last
     cost = used_cpu(counters) if cpu is None else text("; {}", counted_cost(case, counters))
     title = text(
-        "The heap has hardly any headroom, as under a memory limit: {} above {} of live heap{}",
+        "The heap has hardly any headroom, as a memory limit leaves it: the goal is {} above {} of "
+        "live heap{}",
         Bytes(max(0, round(goal - live))),
         Bytes(round(live)),
         cost,

@@ -1,8 +1,8 @@
-"""The call that is most likely missing, by what accumulates: a row of `signatures.toml`.
+"""Infers which call is most likely missing from what accumulates, by `signatures.toml`.
 
-A missing call is added to an existing finding; it never makes a finding. A row applies if it
-explains more than half of the increase: of goroutines, with the goroutines that come with each, or
-of memory, by the stacks that allocated it.
+Each row of the file is one call. A missing call is added to an existing finding; it never creates
+one. A row applies if it explains more than half of the increase: in goroutines (each counted with
+those that come with it), or in memory (by the stacks that allocated it).
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def _of(grows: Growth | None) -> tuple[Evidence, ...]:
 
 
 _TAKE_SMAPS = text(
-    "Separate malloc's heaps and thread stacks from the program's own mappings: {}. If the "
+    "Collect smaps, which lists malloc's heaps, thread stacks and other mappings: {}. If the "
     "program uses cgo, check that it frees every C.malloc and C.CString.",
     TAKE_SMAPS,
 )
@@ -133,10 +133,10 @@ _FREE_IT = (
 )
 CAUSE = Cause(
     code="native-memory",
-    mechanism="This memory is thread stacks, or C code allocated it with malloc. The Go runtime "
-    "does not know about it: no MemStats field and no heap profile shows it, and GOMEMLIMIT does "
-    "not count it. malloc keeps freed memory in its arenas, up to eight per core, so a part can "
-    "be free.",
+    mechanism="C code allocated this memory with malloc, it is thread stacks, or the program "
+    "mapped it. The Go runtime does not know about it: no MemStats field and no heap profile shows "
+    "it, and GOMEMLIMIT does not count it. malloc keeps freed memory in its arenas, up to eight "
+    "per core, so some of this memory can be free.",
     remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),

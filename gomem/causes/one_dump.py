@@ -1,23 +1,24 @@
 """A goroutine leak in a single dump. It shows no trend, so every finding is `possible`.
 
-Blocked most goroutines are stuck in a send or a lock, where a healthy goroutine does not wait
-              Waiting most have waited at one place in the program for ten minutes to hours, and
-              began at different times. (A pool's workers begin together, and work now and then.) In
-              steps most began to wait at even intervals, the same number each time, until now: a
-              periodic task leaves them behind Connections net/http keeps two goroutines, readLoop
-              and writeLoop, for each client connection. readLoop in its select waits until the body
-              is read; readLoop in a read waits for the next request. A connection in use has a
-              goroutine in roundTrip, or one that reads the body. Many a thousand or more wait at
-              the same place; the memory they hold decides
+A dump can show a leak in five ways:
 
-Goroutines in a system call or in C occupy a thread each. If those are many at the same place, the
-finding is thread-growth's.
+Blocked       Most goroutines are stuck in a send or a lock, where healthy goroutines do not wait.
+Waiting       Most have waited at one place in the program for ten minutes to hours, and began at
+              different times. (The workers of a pool begin together, and work now and then.)
+In steps      Most began to wait at even intervals, the same number each time, until now: a periodic
+              task leaves them behind.
+Connections   net/http keeps two goroutines, readLoop and writeLoop, for each client connection.
+              readLoop in its select waits until the body is read; readLoop in a read waits for the
+              next request. A connection in use also has a goroutine in roundTrip, or one that reads
+              the body.
+Many          A thousand or more wait at the same place. Their memory decides the severity.
 
-Where waits end, by the ages and the numbers of the goroutines (`inputs.goroutines.woken`), a number
-or a long wait tells nothing: idle workers look the same.
+Goroutines in a system call or in C occupy a thread each. Many of those at one place are a finding
+of thread-growth.
 
-A server's connections wait in Go's own `net/http.(*conn).serve`; they are no leak, whatever their
-number.
+If the ages and numbers of the goroutines show that waits end (`inputs.goroutines.woken`), neither a
+large number nor a long wait means a leak, because idle workers look the same. A server's
+connections wait in Go's own `net/http.(*conn).serve` and are no leak, however many they are.
 """
 
 from __future__ import annotations

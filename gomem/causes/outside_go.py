@@ -54,13 +54,27 @@ class Growth:
 
     def title(self, what: str) -> Text:
         """Return the title: what grows, how fast, to what size, and its share of RSS."""
-        rise = self.rise
-        first, last = Bytes(round(rise.first)), Bytes(round(rise.last))
-        share = text(" ({} of RSS)", Share(rise.last / self.rss_bytes))
-        if not self.is_timed:
+        rise, grown = self.rise, self._surely_grown
+        size = rise.last if grown is None else self.ends[1][1].low
+        first, last = Bytes(round(rise.first)), Bytes(round(size))
+        share = text(" ({} of RSS)", Share(size / self.rss_bytes))
+        about = "" if grown is None else "about "
+        least = "" if grown is None or last == Bytes(round(rise.last)) else "at least "
+        if self.is_timed:
+            rate = Rate(rise.rate, rise.low, rise.high)
+            words = "{} grows by {}{} and has reached {}{}{}"
+            return text(words, Text(what), about, rate, least, last, share)
+        if grown is None:
             return text("{} grows: {} → {}{}", Text(what), first, last, share)
-        rate = Rate(rise.rate, rise.low, rise.high)
-        return text("{} grows by {}, to {}{}", Text(what), rate, last, share)
+        words = "{} has grown by at least {}, to at least {}{}"
+        return text(words, Text(what), Bytes(round(grown)), last, share)
+
+    @property
+    def _surely_grown(self) -> float | None:
+        """The least growth, if its bounds are far apart; else None."""
+        (_, first), (_, last) = self.ends
+        change = last - first
+        return change.low if change.is_wide and change.low > 0 else None
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return the rise in numbers."""

@@ -156,7 +156,7 @@ def aging_words(case: Case, sites: Sequence[Site]) -> Text:
     if row is None:
         return Text()
     return text(
-        "At least {} of the memory that {} allocated was not freed by the last GC.",
+        "At least {} of the memory that {} allocated was still in use at the last GC.",
         Share(1 - float(row["freed_high"])),
         Function(row["function"]),
     )

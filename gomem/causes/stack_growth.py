@@ -204,7 +204,8 @@ def _title(
     if count is not None:
         many = Count(count, "goroutine")
         most = "" if _knows_last_gc(moment) else "at most "
-        return text("Goroutine stacks take {}: {} with {}{} each", takes, many, most, each)
+        mean = " on average" if count > 1 else ""
+        return text("Goroutine stacks take {}: {} with {}{}{}", takes, many, most, each, mean)
     of_it = " of this snapshot" if case.facts.goroutine_counts else ""
     return text("Goroutine stacks take {}; no file{} counts the goroutines", takes, of_it)
 

@@ -1,8 +1,9 @@
-"""Every threshold from which a finding is reported, and its reason.
+"""Every threshold above which a finding is reported, and its reason.
 
-They are in one place because they are judgements, not facts. Batch jobs or microsecond trading need
-other values. In Python: `gomem.diagnose(…, thresholds=gomem.Thresholds(pause_seconds=0.001))`. On
-the command line: `gomem report … --threshold pause_seconds=0.001`.
+They are in one place because they are judgements, not facts. A batch job or a low-latency trading
+system needs other values. In Python:
+`gomem.diagnose(…, thresholds=gomem.Thresholds(pause_seconds=0.001))`. On the command line:
+`gomem report … --threshold pause_seconds=0.001`.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ was only zeroed. A baseline proves the regression; the Go release alone only mak
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from gomem.analysis.mappings.large_allocations import LargeAllocations, large_allocations
@@ -178,8 +179,7 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
         moment=moment.name,
         size=moved,
         evidence=(
-            *_side(moment, "", with_smaps),
-            *_side(before, "baseline ", with_smaps),
+            *_sides(before, moment, with_smaps),
             release_evidence(version),
         ),
         next_step="" if blamed else sentences(CAUSE.remedy, _NAME_THE_RELEASE),
@@ -191,6 +191,12 @@ def _resident(moment: MomentFacts, with_smaps: bool) -> int:
     """Return resident bytes of the arenas; without smaps, of the process."""
     assert moment.ledger is not None
     return sum(map(moment.ledger.part, HEAP_PARTS)) if with_smaps else moment.rss_bytes or 0
+
+
+def _sides(before: MomentFacts, moment: MomentFacts, with_smaps: bool) -> list[Evidence]:
+    """Return the evidence of both snapshots, each number beside that of the baseline."""
+    sides = _side(before, "baseline ", with_smaps), _side(moment, "", with_smaps)
+    return [row for pair in zip_longest(*sides) for row in pair if row is not None]
 
 
 def _side(moment: MomentFacts, whose: str, with_smaps: bool) -> list[Evidence]:

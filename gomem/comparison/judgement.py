@@ -96,7 +96,13 @@ def _said(parts: Sequence[_Part], numbers: Sequence[Quantity]) -> list[str]:
     if trade := _trade(numbers):
         whole = {f"{capital(number.clause)}." for number in numbers if _says(trade, number.clause)}
         said = [trade, *(sentence for sentence in said if sentence not in whole)]
-    return [_with_rise(said[0], numbers), *said[1:]]
+    said = [_with_rise(said[0], numbers), *said[1:]]
+    found = parts[-1]
+    if not trade and said[1:] and {WORSE, BETTER} == {parts[0][0], found[0]} and found[1] in said:
+        said.remove(found[1])  # the other side of a mixed verdict
+        also = f"{found[1][:1].lower()}{found[1][1:]}"
+        said[0] = text("{}; {}", Text(said[0]).removesuffix("."), also)
+    return said
 
 
 def _trade(numbers: Sequence[Quantity]) -> str:

@@ -4,13 +4,13 @@ Benchmarks are not normally distributed and have outliers, so no distribution is
 is summarised by its median with an interval. Two samples are compared by a rank test from
 `gomem.statistics.rank_tests`.
 
-The verdict depends on the p-value of each metric alone, as in benchstat: the result for one
-benchmark must not depend on how many others the file has. So one in twenty unchanged metrics is
-called changed. The p-value corrected for multiple tests (Holm 1979) is also shown, and a row is
+As in benchstat, each metric is judged by its own p-value, so that the result for one benchmark does
+not depend on how many others are compared. At the 5 % level, about one in twenty unchanged metrics
+is called changed. The p-value corrected for multiple tests (Holm 1979) is also shown, and a row is
 marked if only its uncorrected p is below 5 %. The corrected p-value keeps the chance of any false
 positive in the table at or below 5 %, even if the metrics are correlated.
 
-If even disjoint samples could not reach 5 %, there are too few values and the verdict is `?`. A
+If there are so few values that even samples without overlap give p > 5 %, the verdict is `?`. A
 change below `MIN_CHANGE` is `same`: metrics with almost no variance give a small p even for one
 part in a million. benchstat has no such threshold and shows it as +0.00%. `~` does not mean that
 nothing changed. To show that, use `equivalence` in `statistics.rank_tests`.

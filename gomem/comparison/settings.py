@@ -108,7 +108,7 @@ def _source(before: Sequence[Setting], after: Sequence[Setting]) -> Text:
     sources = [
         joined(", ", dict.fromkeys(setting.source for setting in side)) for side in (before, after)
     ]
-    return sources[0] if sources[0] == sources[1] else text("before: {}; after: {}", *sources)
+    return sources[0] if sources[0] == sources[1] else text("{} (before); {} (after)", *sources)
 
 
 def _within_inference(before: Sequence[Setting], after: Sequence[Setting]) -> bool:

@@ -58,8 +58,8 @@ SINCE_START = (
     "the same work"
 )
 SAMPLING_NOTE = (
-    "new, gone, grew and shrank mean a change beyond sampling noise at 95 % confidence per site "
-    "(5 false positives per 100 unchanged sites); variation between runs is not included"
+    "sites marked new, gone, grew or shrank changed beyond sampling noise (at 95 % confidence, so "
+    "about 5 of 100 unchanged sites are marked); variation between runs is not included"
 )
 RUNS_NOTE = (
     "the values of a site are averaged over the runs of a side; new, gone, grew and shrank mean "

@@ -155,11 +155,12 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     rest, gogc = size - need.most_bytes, diagnosis.facts.settings.gogc
     by = Text() if gogc.is_stated else text(" (by GOGC={})", gogc.text)
     if need.live_bytes >= limits.most_share * size:
-        after = "after the last GC" if need.is_of_log else "by the heap profile"
         share = Share(min(1.0, need.live_bytes / size))
-        return text(
-            "The live heap {} ({}) is {} of {}.", after, Bytes(need.live_bytes), share, what
-        )
+        after = "after the last GC" if need.is_of_log else "by the heap profile"
+        which = text(" {} ({})", after, Bytes(need.live_bytes))
+        if need.is_of_log and facts is not None and facts.rss_bytes is None:
+            which = Text()  # the sentence before has it
+        return text("The live heap{} is {} of {}.", which, share, what)
     if rest < max(limits.kept_bytes, limits.most_share * size):
         if need.is_of_log or size <= need.live_bytes:
             return Text()

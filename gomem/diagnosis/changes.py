@@ -185,6 +185,8 @@ def change_words(
             same = "{} is about the same as in the baseline: {} in the baseline, {} now{}{}"
             then = Bytes(first.total_bytes)
             return text(same, name, then, now, peak, within).sentence()
+        if not before:  # beside the numbers
+            return text("stable{}", within).capitalised()
         by = text(" ({})", BytesChange(change)) if change else Text()
         return text("{} was stable at {}{}{}{}", name, now, by, peak, within).sentence()
     sizes = Bytes(first.total_bytes), Bytes(last.total_bytes)
@@ -231,7 +233,7 @@ def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
         return Text()
     if abs(after - before) <= MIN_MAIN_SHARE * abs(change):
         return Text()
-    return text("; retained Go heap {}", _went(before, after))
+    return text("; heap and stacks that Go retains {}", _went(before, after))
 
 
 def _went(before: int, after: int, how: str = "") -> Text:
@@ -259,14 +261,14 @@ def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change
     if not is_residency or abs(heap) <= MIN_MAIN_SHARE * abs(change):
         return Text()
     more = "more" if change > 0 else "less"
-    words = ": {} {} of the Go heap is resident, although retained Go heap {}"
+    words = ": {} {} of the Go heap is resident, although what Go retains of it {}"
     return text(words, Bytes(abs(heap)), more, _retained_words(before, after, heap))
 
 
 def _retained_words(before: int, after: int, heap: int) -> Text:
     """How the retained Go heap changed beside a larger change of the resident heap."""
     if abs(after - before) <= NAMED_SHARE * abs(heap):
-        return text("is unchanged at {}", Bytes(after))
+        return text("is the same ({})", Bytes(after))
     return _went(before, after, " only" if (after > before) == (heap > 0) else "")
 
 
@@ -280,7 +282,7 @@ def _of_counted(counted: int, change: int, before: int, after: int) -> Text:
         said = text(words, "rose" if change > 0 else "fell", Bytes(abs(counted)))
         if (after - before) * counted >= 0 or abs(after - before) < NAMED_SHARE * abs(counted):
             return said
-        return said + text("; retained Go heap {}", _went(before, after))
+        return said + text("; the retained Go heap {}", _went(before, after))
     words = "; {} of that is heap that Go {} released but the kernel still {}"
     verbs = ("has", "counts") if change > 0 else ("had", "counted")
     return text(words, Bytes(abs(counted)), *verbs)

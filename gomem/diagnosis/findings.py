@@ -230,6 +230,9 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
     rival = max(rivals, key=lambda rival: rival.bytes or 0)
     has_room = len(Text(finding.title).of(Number)) < MAX_NUMBERS
     size = text("the {} of ", Bytes(rival.bytes)) if has_room else Text()
+    if finding.bytes == rival.bytes:
+        same = text("{}; {} counts the same memory", finding.title, rival.code)
+        return replace(finding, title=same)
     words = "{}; part of this memory is also in {}{}"
     return replace(finding, title=text(words, finding.title, size, rival.code))
 
@@ -291,10 +294,10 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
 
 
 def _peak_words(title: str, peak: Finding) -> Text:
-    """The snapshot of the peak, and the size if the title has room for a number."""
+    """The snapshot of the peak, and its size if the title has room for a number."""
     at = MomentName(peak.moment or "")
     if len(Text(title).of(Number)) >= MAX_NUMBERS:
-        return text(" (peak at {})", at)
+        return text(" (higher at {})", at)
     return text(" (peak {} at {})", Bytes(peak.bytes), at)
 
 

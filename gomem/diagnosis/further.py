@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 COUNTED_APART = frozenset({"data-damaged", "data-missing"})  # places; the next step has the other
 NAMED_UNREAD = 2  # files
+NAMED_CODES = 3
 NOTHING = Text("No file says how much memory is in use, or what uses the memory.")
 
 
@@ -39,16 +40,31 @@ def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) ->
     ]
     damaged = diagnosis.capture.damaged
     unread = sum(not place.is_excerpt for place in damaged)
-    warnings = sum(other.severity >= Severity.WARNING for other in others)
+    warnings = [other.code for other in others if other.severity >= Severity.WARNING]
+    notes = [other.code for other in others if other.severity < Severity.WARNING]
     counts = (
-        (warnings, "further warning", "further warnings"),
-        (len(others) - warnings, "note", "notes"),
         (unread, "place could not be read", "places could not be read"),
         (len(damaged) - unread, "place with lines left out", "places with lines left out"),
     )
     counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
-    words = [*counted, *_said(diagnosis), *_unread(diagnosis, repeated), *_unused(diagnosis)]
+    found = (_coded("further warning", warnings), _coded("note", notes))
+    words = [
+        *filter(None, found),
+        *counted,
+        *_said(diagnosis),
+        *_unread(diagnosis, repeated),
+        *_unused(diagnosis),
+    ]
     return text("Also: {}.", joined(", ", words)) if words else ""
+
+
+def _coded(noun: str, codes: list[str]) -> Text:
+    """The number of findings, with their codes if they are few; empty if there are none."""
+    if not codes:
+        return Text()
+    counted = Text(Count(len(codes), noun))
+    named = list(dict.fromkeys(codes))
+    return text("{} ({})", counted, joined(", ", named)) if len(named) <= NAMED_CODES else counted
 
 
 def _said(diagnosis: Diagnosis) -> list[Text]:
@@ -79,7 +95,7 @@ def _unread(diagnosis: Diagnosis, repeated: str) -> list[Text]:
     said = []
     for path in paths[:NAMED_UNREAD]:
         is_used = not names.isdisjoint({path, path.rpartition(":")[0]})
-        words = "{} read for its settings and limit alone ({})" if is_used else "{} not read ({})"
+        words = "only settings and limits read from {}: {}" if is_used else "{} not read ({})"
         said.append(text(words, File(path), capture.looks[path]))
     more = len(paths) - len(said)
     return [*said, text("{} not read", Count(more, "more file"))] if more else said

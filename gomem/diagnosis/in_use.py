@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 HOLDERS = 3  # named
 WIDE = 8  # the ends of a total's 95 % interval, whose parts are not worth naming
-NEARLY = 0.995  # of the total; prints as 100 %
+NEARLY = 0.9  # of the total
+WHOLLY = 0.995  # of the total; would print as 100 %
 _FROM = {
     IN_USE: (
         "Live bytes by the program's function nearest to each allocation:",
@@ -82,6 +84,8 @@ def _named(rows: Sequence[Mapping[str, Any]], total: int, what: str) -> Text:
     share = worth[0]["value"] / total
     each, most, nearly = _FROM[what]
     first = each if share <= MOSTLY else most if share < NEARLY else nearly
+    if share >= WHOLLY:
+        return text("{} {}.", nearly, Function(worth[0]["function"]))
     named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
     return text("{} {}.", first, joined(", ", named))
 
@@ -94,18 +98,20 @@ def freed_words(profile: Profile) -> Text:
     allocated = profile.total(ALLOCATED)
     if allocated <= profile.total(IN_USE):
         return Text()
-    words = "Another table has {} allocated since the start; what is not in use of that was freed."
+    words = "Another table has {} allocated since the start; all but what is in use was freed."
     said = text(words, Bytes(allocated))
     return joined(" ", filter(None, (said, table_words(profile, ALLOCATED))))
 
 
 def _age(diagnosis: Diagnosis, moment: str) -> Text:
-    """Say that a profile is of an earlier GC, if it has more in use than HeapAlloc; else empty."""
-    facts = diagnosis.by_moment.get(moment)
+    """Say that a profile is of an earlier GC, by HeapAlloc or the log's live heap; else empty."""
+    facts, log = diagnosis.by_moment.get(moment), diagnosis.collector
     allocated = None if facts is None else facts.counted("HeapAlloc")
+    least, most = total_bounds(diagnosis.capture.heap_profiles[moment]) or (0.0, math.inf)
     if allocated is None:
-        return Text()
-    least, _ = total_bounds(diagnosis.capture.heap_profiles[moment]) or (0.0, 0.0)
+        live = None if log is None else log.cost.heap_live_last_bytes
+        is_older = live is not None and most < live
+        return text(_OLDER_THAN_LOG, Bytes(live)) if is_older else Text()
     if least <= allocated:
         return Text()
     words = (
@@ -113,6 +119,9 @@ def _age(diagnosis: Diagnosis, moment: str) -> Text:
         "/debug/pprof/heap?gc=1 gives a current one."
     )
     return text(words, Bytes(round(least)), Bytes(allocated))
+
+
+_OLDER_THAN_LOG = "The log's last GC marked {}, so the profile is most likely of an earlier GC."
 
 
 def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:

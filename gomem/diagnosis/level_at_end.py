@@ -9,7 +9,7 @@ from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.grown_in_one_file import working_set_level
 from gomem.causes.one_dump import waits_end
 from gomem.facts.goroutines import GoroutineCount, level_of
-from gomem.text import Count, Function, MomentName, Rate, Text, text
+from gomem.text import Count, Function, MomentName, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,8 +91,10 @@ def trend_words(diagnosis: Diagnosis, sizes: Sequence[int]) -> tuple[Text, bool]
         return text(", and is level in the last {}", Count(stable)), not rise.goes_on
     if not rise.goes_on or rise.shape != "ramp":
         return Text(), not rise.goes_on
-    rate = text(" by {}", Rate(rise.rate, rise.low, rise.high)) if is_timed else Text()
-    return text(", and it grows{}", rate), False
+    if not is_timed:
+        return Text(", and it grows"), False
+    rate, seconds = Rate(rise.rate, rise.low, rise.high), Seconds(rise.seconds)
+    return text(", and over these {} it grows by {}", seconds, rate), False
 
 
 def _is_same_size(size: int, last: int) -> bool:

@@ -88,7 +88,7 @@ def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
 def listed_words(listed: Listed) -> Text:
     """The process or container that a table's number belongs to, and the source."""
     pid = text(", PID {}", str(listed.pid)) if listed.pid is not None else Text()
-    rounded = text(" to {}", Bytes(listed.step_bytes)) * listed.is_coarse
+    rounded = text(", rounded to {}", Bytes(listed.step_bytes)) * listed.is_coarse
     tool = f"the {listed.tool}" if listed.tool == OOM else listed.tool
     nouns = ("process", "processes") if listed.rss_bytes else ("container", "containers")
     if listed.tool == KUBECTL_TOP and "/" not in listed.name:
@@ -132,7 +132,7 @@ def shared_words(facts: MomentFacts) -> Text:
 
 VIRTUAL_RATIO = 2.5  # VSZ per RSS, from which it is said what VSZ is
 _BY_DOCKER = frozenset({DOCKER_STATS, CACHELESS_DOCKER, OLD_DOCKER})
-_COUNTED = "A working set has RSS, active page cache and kernel memory together."
+_COUNTED = "A working set is RSS plus active page cache and kernel memory."
 _COUNTED_BY = {
     OLD_DOCKER: (
         "This is the whole usage of the cgroup, with all page cache, as docker's CLI counted it "
@@ -143,7 +143,7 @@ _COUNTED_BY = {
         "memory and tmpfs are not in it, but the limit counts them."
     ),
     DOCKER_STATS: (
-        "A working set has RSS, active page cache and kernel memory together; before 20.10 "
+        "A working set is RSS plus active page cache and kernel memory; before 20.10 "
         "docker's CLI left out all page cache, and so shared memory and tmpfs."
     ),
 }
@@ -232,7 +232,7 @@ def by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> Told | None
     if not known:
         return None
     (first, _, before), (last, logged, size) = known[0], known[-1]
-    rounded = text(", to {}", Bytes(logged.step_bytes)) if logged.step_bytes > 1 else Text()
+    rounded = text(", rounded to {}", Bytes(logged.step_bytes)) if logged.step_bytes > 1 else Text()
     source = text(" (as {} logs it{})", logged.program, rounded)
     if first is last:
         return text("HeapAlloc is {}{}.", Bytes(size), source), False, SMAPS_TOO

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJECTS, UNDIVIDED
+from gomem.analysis.memory.groups import (
+    GARBAGE,
+    GO_HEAP_GROUPS,
+    HEAP,
+    LIVE,
+    NAMES,
+    NATIVE,
+    OBJECTS,
+    RUNTIME,
+    UNDIVIDED,
+)
 from gomem.analysis.memory.mapped import MAPPED
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
 from gomem.facts.moment import SHARED_ANONYMOUS, MomentFacts
 from gomem.text import Bytes, BytesChange, File, Text, joined, text
-from gomem.units import MIB, is_unknown
+from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +28,6 @@ if TYPE_CHECKING:
 
 MOSTLY = 0.5
 NEARLY_ALL = 0.9  # of native memory: such a part gives the whole its name
-WIDE = 0.1  # of the midpoint: a wider interval is written as two numbers
 PART_NAMES = {frozenset({group}): NAMES[group] for group in GROUPS} | {
     frozenset({LIVE, GARBAGE}): NAMES[OBJECTS],
     GO_HEAP: NAMES[HEAP],
@@ -65,12 +74,19 @@ def native_sizes(moment: MomentFacts) -> tuple[int, int, int, int]:
 
 
 def interval_words(change: Interval, *, about: bool) -> Text:
-    """Format a change, `+12 MiB`: one number for a narrow interval, else both ends."""
-    if _is_narrow(change):
+    """Format a change, `+12 MiB`: a number, or the least change, or both ends if far apart."""
+    if not change.is_wide:
         middle = BytesChange(round(change.middle))
         return text("{}{}", "about " if about and change.width else "", middle)
     least, most = sorted((change.low, change.high), key=abs)
-    return text("{} to {}", BytesChange(round(least)), BytesChange(round(most)))
+    if least * most > 0 and abs(least) >= MOSTLY * abs(most):
+        return text("{} or more", BytesChange(round(least)))
+    return text("between {} and {}", BytesChange(round(least)), BytesChange(round(most)))
+
+
+def is_at_most(facts: MomentFacts, group: str) -> bool:
+    """Whether the size of a group is an upper bound: without mappings, what Go retains."""
+    return facts.mappings is None and group in {*GO_HEAP_GROUPS, RUNTIME}
 
 
 def brief_level(level: Interval) -> Text:
@@ -85,14 +101,9 @@ def level_words(level: Interval) -> Text:
 
 def _level(level: Interval, at_most: str, between: str) -> Text:
     low, high = Bytes(round(level.low)), Bytes(round(level.high))
-    if _is_narrow(level):
+    if not level.is_wide:
         return Text(Bytes(round(level.middle)))
     return text(at_most, high) if level.low <= 0 else text(between, low, high)
-
-
-def _is_narrow(interval: Interval) -> bool:
-    """Whether one number suffices: the width is at most a tenth of the midpoint, or half a MiB."""
-    return interval.width <= max(WIDE * abs(interval.middle), MIB / 2)
 
 
 RUNTIME_FIELDS = {

@@ -54,7 +54,7 @@ from gomem.diagnosis.other_runs import (
     other_runs_words,
 )
 from gomem.diagnosis.other_systems import released_words, step_on
-from gomem.diagnosis.part_words import file_words, native_words, runtime_words
+from gomem.diagnosis.part_words import file_words, is_at_most, native_words, runtime_words
 from gomem.diagnosis.replicas import replica_words
 from gomem.diagnosis.said_in_text import counts_words, unit_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
@@ -324,9 +324,10 @@ def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
     worth = _worth(facts)
     if worth == [UNDIVIDED]:
-        what = text("{} of anonymous memory", Bytes(sizes[UNDIVIDED])) if FILES in sizes else "it"
         said = filter(None, (shared_words(facts), most_of_go(capture, facts)))
-        return joined("; ", said) or text("no file breaks {} down", what)
+        is_part, words = FILES in sizes, "{} is anonymous memory, which no file breaks down"
+        rest = text(words, Bytes(sizes[UNDIVIDED])) if is_part else text("no file breaks it down")
+        return joined("; ", said) or rest
     return joined(
         ", ",
         (_group_words(facts, group, sizes[group] / rss if rss else 0, named) for group in worth),
@@ -352,9 +353,7 @@ def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | 
 def _size_in_rss(facts: MomentFacts, group: str) -> Text:
     """The size of a group; what Go retains by MemStats alone is at most resident."""
     assert facts.groups is not None
-    of_go = {*GO_HEAP_GROUPS, RUNTIME} - {HEAP}
-    is_claim = facts.mappings is None and group in of_go
-    return text("{}{}", "at most " * is_claim, Bytes(facts.groups.sizes[group]))
+    return text("{}{}", "at most " * is_at_most(facts, group), Bytes(facts.groups.sizes[group]))
 
 
 def _group_name(facts: MomentFacts, group: str) -> str:

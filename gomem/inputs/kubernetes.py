@@ -99,7 +99,7 @@ def described(head: bytes, _: str) -> Resemblance | None:
         if not bounds:
             return None
         said = text("{}{}", _bounds_words(bounds), _restarts(head))
-        what = text("what a container is allowed: {}", said)
+        what = text("a container with {}", said)
         return Resemblance(what, NO_SIZES, is_evidence=True)
     who = "kubectl describe" if is_described else "Kubernetes"
     words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
@@ -295,4 +295,4 @@ def _restarts(head: bytes) -> Text:
     if row is not None:
         name = Quoted(row[1].decode("utf-8", "replace"))
         return text(", of {} with restarts: {}", name, row[2].decode())
-    return text(" (restarts: {})", count[1].decode()) if count else Text()
+    return text(", restarts: {}", count[1].decode()) if count else Text()

@@ -2,8 +2,8 @@
 
 No distribution is assumed. A sample is summarised by its median with a 95 % interval from order
 statistics, and two samples are compared by the Mann-Whitney test (Mann and Whitney 1947; with ties,
-Klotz 1966). Medians, intervals and p agree with benchstat, but remain exact where benchstat
-approximates: the interval for more than 30 values, and p for tied samples that differ in size or
+Klotz 1966). Medians, intervals and p are those of benchstat, except where benchstat approximates
+and gomem is exact: intervals of more than 30 values, and p for tied samples that differ in size or
 have more than 25 values per side. For many comparisons, p is corrected by Holm's method (1979).
 """
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 About = TypeVar("About")
 MANY_FOLDED = 8
+NO_BREAK = "\u00a0"  # space
 Tone = Literal["critical", "warning", "info", "good", "neutral"]
 # A tone also has a word, so that colour is not needed to read it.
 MARKS = {"critical": "■", "warning": "▲", "info": "●", "good": "✓", "neutral": "●"}
@@ -262,6 +263,16 @@ class Verdict:
     def lead_in(self) -> str:
         """The label to put before the sentence; empty if the sentence begins with it."""
         return "" if self.sentence.lower().startswith(self.label) else self.label
+
+    @property
+    def number(self) -> str:
+        """The headline number and its name; empty without one, or if the sentence has it."""
+        if self.size is None:
+            return ""
+        value, said = (words.replace(NO_BREAK, " ") for words in (self.size.value, self.sentence))
+        if f" {value}" in f" {said}":
+            return ""
+        return f"{self.size.value} {self.size.name}"
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def test_moments_that_lack_it_are_counted_and_named():
     (found,) = find(answers(facts(name="1"), *without))
 
     assert found.title.startswith("2 snapshots have no smaps")
-    assert ["2, 3"] == [one.value for one in found.evidence]
+    assert ["snapshot 2, snapshot 3"] == [one.value for one in found.evidence]
 
 
 def test_a_lone_name_that_is_a_number_is_said_to_be_a_snapshot():

@@ -54,7 +54,7 @@ def test_little_or_less_or_only_allocated_is_none(text, tmp_path):
 def test_beside_rss_that_rises_it_names_who_holds_what_grows(tmp_path):
     (finding,) = growth(tmp_path, GROWN + RSS)
 
-    assert "RSS grows by 1 MiB/s, to 117 MiB" in finding.title
+    assert "RSS grows by 1 MiB/s and has reached 117 MiB" in finding.title
     assert finding.title.endswith("of the growth is from main.(*ledger).note")
 
 

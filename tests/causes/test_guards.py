@@ -144,7 +144,10 @@ def test_collections_that_nobody_counted_were_not_the_programs(side):
 def test_what_idle_heap_shows():
     (finding,) = idle_heap_kept.find(answers(kept()))
 
-    assert finding.title == "42 MiB of excess idle heap has not been returned to the OS"
+    assert (
+        finding.title
+        == "42 MiB of idle heap above the scavenger's goal has not been returned to the OS"
+    )
     assert [
         ("1/memstats.json", "HeapIdle", 54 * MIB, "B"),
         ("1/memstats.json", "HeapReleased", 0, "B"),
@@ -339,7 +342,9 @@ def test_what_stacks_show():
 
     (finding,) = stack_growth.find(answers(moment))
 
-    assert finding.title == "Goroutine stacks take 40 MiB: 20 goroutines with at most 2 MiB each"
+    assert (
+        finding.title == "Goroutine stacks take 40 MiB: 20 goroutines with at most 2 MiB on average"
+    )
     assert [
         ("1/memstats.json", "StackInuse", 40 * MIB, "B"),
         ("1/smaps", "Rss", moment.rss_bytes, "B"),
@@ -517,12 +522,12 @@ def test_what_the_comparison_shows():
         "in RSS; the heap is unchanged (60 MiB)"
     )
     assert [
-        ("1/smaps", "Rss of go-heap", 60 * MIB, "B"),
-        ("computed", "reserved Go heap, not yet touched", 0, "B"),
-        ("1/memstats.json", "HeapInuse", 60 * MIB, "B"),
         ("baseline 1/smaps", "Rss of go-heap", 1 * MIB, "B"),
+        ("1/smaps", "Rss of go-heap", 60 * MIB, "B"),
         ("baseline computed", "reserved Go heap, not yet touched", 59 * MIB, "B"),
+        ("computed", "reserved Go heap, not yet touched", 0, "B"),
         ("baseline 1/memstats.json", "HeapInuse", 60 * MIB, "B"),
+        ("1/memstats.json", "HeapInuse", 60 * MIB, "B"),
         ("Go release", "test", "go1.24.2", ""),
     ] == shown(finding)
 
@@ -893,7 +898,7 @@ def test_stacks_of_one_goroutine_are_its_own():
     (one,) = stack_growth.find(answers(facts(**stacks, goroutines=goroutines(1))))
     (uncounted,) = stack_growth.find(answers(facts(**stacks)))
 
-    assert one.title.endswith("1 goroutine with at most 40 MiB each")
+    assert one.title.endswith("1 goroutine with at most 40 MiB")
     assert (stack_growth.CAUSE.mechanism, stack_growth.CAUSE.remedy) == (
         one.mechanism, one.next_step,
     )  # fmt: skip

@@ -188,7 +188,7 @@ def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
     assert "live heap outside bursts, median of the last 10 % of readings" in {
         one.field for one in growth.evidence
     }
-    assert "of the memory that main.newAuditRecord allocated was not freed" in growth.mechanism
+    assert "of the memory that main.newAuditRecord allocated was still in use" in growth.mechanism
     (in_use,) = (one for one in diagnosis.observations if one.group == "in_use")
     assert ["main.unpack"] == [one.value for one in in_use.sentence.of(Function)][:1]
 

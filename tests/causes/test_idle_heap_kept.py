@@ -63,7 +63,10 @@ def test_idle_heap_beyond_the_goal_is_kept():
     assert ["idle-heap-kept"] == [finding.code for finding in found]
     assert Severity.WARNING == found[0].severity
     assert 42 * MIB == found[0].bytes
-    assert "42 MiB of excess idle heap has not been returned to the OS" == found[0].title
+    assert (
+        "42 MiB of idle heap above the scavenger's goal has not been returned to the OS"
+        == found[0].title
+    )
     assert ("1/memstats.json", "HeapIdle", 54 * MIB) in {
         (one.artefact, one.field, one.value) for one in found[0].evidence
     }
@@ -393,8 +396,8 @@ def test_without_rss_it_is_possible_and_nothing_is_said_to_be_resident():
     assert ("certain", "possible") == (known.confidence, unknown.confidence)
     assert "no file says" not in known.title
     assert (
-        "42 MiB of excess idle heap has not been returned to the OS; no file says how much is "
-        "resident"
+        "42 MiB of idle heap above the scavenger's goal has not been returned to the OS; no file "
+        "says how much is resident"
     ) == unknown.title
 
 

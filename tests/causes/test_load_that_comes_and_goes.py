@@ -55,4 +55,4 @@ def test_stacks_are_of_all_goroutines_since_the_last_gc(tmp_path):
     )
 
     title = found["stack-growth"][1].replace("\u202f", " ").replace("\u00a0", " ")
-    assert "1 073 goroutines with 138 KiB each" in title
+    assert "1 073 goroutines with 138 KiB on average" in title

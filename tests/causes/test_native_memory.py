@@ -249,6 +249,16 @@ def test_totals_tell_how_much_is_not_gos_at_least():
     }.items()
 
 
+def test_bounds_far_apart_are_said_as_at_least():
+    (found,) = find(answers(totals(40), totals(140, name="2")))
+
+    grown, reached = (part.value for part in found.title.of(Bytes))
+    assert "has grown by at least " in found.title
+    shown = {row.field: row.value for row in found.evidence}
+    last = shown["C and other native memory, last, at least"]
+    assert (last - shown["C and other native memory, first, at most"], last) == (grown, reached)
+
+
 def test_totals_of_one_moment_are_a_note():
     (found,) = find(answers(totals(140)))
 

@@ -25,7 +25,7 @@ def test_few_goroutines_with_large_stacks_are_deep():
         found.severity,
         found.bytes,
     )
-    assert "20 goroutines with at most 2 MiB each" in found.title
+    assert "20 goroutines with at most 2 MiB on average" in found.title
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_small_stacks_that_take_a_large_part_of_rss_are_a_note():
     (found,) = find(answers(facts(**STACKS, goroutines=goroutines(1_280))))
 
     assert (Severity.INFO, 40 * MIB) == (found.severity, found.bytes)
-    assert "with at most 32 KiB each" in found.title
+    assert "with at most 32 KiB on average" in found.title
 
 
 def test_from_which_share_of_rss_on():

@@ -16,8 +16,8 @@ def test_notes_of_the_ledgers_are_those_of_the_first_run():
 
     assert [
         (
-            "no snapshot of the before side is called “snapshot 2”: its last one, “snapshot 1”, is "
-            "compared"
+            "the before side has no “snapshot 2”, so its last one, “snapshot 1”, is compared "
+            "with that"
         ),
         "before, snapshot 1: old one",
         "after, snapshot 2: new one",

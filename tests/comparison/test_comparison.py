@@ -236,7 +236,7 @@ def test_moments_of_different_names_are_noted():
     notes = compare_diagnoses(diagnosed(LAZY), healthy).notes
 
     assert (
-        "no snapshot of the before side is called “3-later”: its last one, “4-freed”, is compared"
+        "the before side has no “3-later”, so its last one, “4-freed”, is compared with that"
         in notes
     )
 

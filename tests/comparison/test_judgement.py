@@ -327,6 +327,15 @@ def test_a_gain_says_that_rss_rose_by_more_than_a_tenth_and_from_a_fifth_on_is_m
     assert (verdict, sentence) == (said.verdict, said.sentence)
 
 
+def test_a_mixed_sentence_has_both_sides():
+    metrics = [level("RSS", 132 << 20, 230 << 20)]
+
+    said = compared(("gone", WARNING, "a"), metrics=metrics)
+
+    assert "mixed" == said.verdict
+    assert said.sentence == "RSS rose from 132 MiB to 230 MiB (+74 %); warning gone: a."
+
+
 def test_a_gain_of_memory_names_what_it_cost():
     said = compared(
         metrics=[

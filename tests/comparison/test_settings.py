@@ -65,16 +65,17 @@ def env(**variables):
         ),
         pytest.param(
             {"metrics": {"/sched/gomaxprocs:threads": 2}}, {"manifest": {"gomaxprocs": 4}},
-            [("GOMAXPROCS", "2", "4", "before: runtime/metrics; after: gomem.json")],
+            [("GOMAXPROCS", "2", "4", "runtime/metrics (before); gomem.json (after)")],
             id="processors",
         ),
         pytest.param(
             {"manifest": env(GOGC="50")}, {"manifest": env()},
-            [("GOGC", "50", "100", "before: gomem.json; after: gomem.json, not set")], id="default",
+            [("GOGC", "50", "100", "gomem.json (before); gomem.json, not set (after)")],
+            id="default",
         ),
         pytest.param(
             {"manifest": env(GOGC="50")}, {"metrics": gogc(100), "manifest": env(GOGC="50")},
-            [("GOGC", "50", "100", "before: gomem.json; after: runtime/metrics")],
+            [("GOGC", "50", "100", "gomem.json (before); runtime/metrics (after)")],
             id="metrics-know-better",
         ),
         pytest.param(

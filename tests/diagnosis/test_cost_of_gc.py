@@ -127,7 +127,7 @@ def test_pages_that_always_meet_a_collection_show_a_limit(tmp_path):
 
     assert [("memory-limit-thrash", "warning", "possible")] == found(diagnosis)
     said = f"{diagnosis.verdict.headline}"
-    assert "as under a memory limit: 1.5 MiB above 98 MiB of live heap" in said
+    assert "as a memory limit leaves it: the goal is 1.5 MiB above 98 MiB of live heap" in said
     assert "a GC every 125 ms on average; the process uses 70 % of a CPU" in said
 
 
@@ -166,5 +166,5 @@ def test_pages_do_not_say_whether_gogc_or_a_limit_set_a_goal_that_stays(tmp_path
     diagnosis = pages(tmp_path, 263, [64, 150, 35, 110], per_second=0.1, grown_mib=240, top_mib=255)
 
     assert "heap-headroom" == diagnosis.verdict.code
-    assert "If GOMEMLIMIT does, lower that." in f"{diagnosis.verdict.next_step}"
+    assert "If GOMEMLIMIT sets it, lower GOMEMLIMIT instead." in f"{diagnosis.verdict.next_step}"
     assert "Halve GOGC" not in f"{diagnosis.verdict.next_step}"

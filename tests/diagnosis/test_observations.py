@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gomem
+from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.groups import FREE, GARBAGE, LIVE, NATIVE
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.analysis.memory.readings import ALL, GO_HEAP
-from gomem.diagnosis.part_words import part_name
+from gomem.diagnosis.part_words import interval_words, part_name
 from gomem.facts.moment import GOROUTINES
 from gomem.text import Bytes, BytesChange, Count, Function, MomentName, Share
 from gomem.units import MIB
@@ -31,6 +32,18 @@ FIRST_SMAPS, KERNEL, ALL_BUT_PROFILES, ALL_BUT_LOG = (
     "first moment without smaps", "without RSS", "heap profiles alone", "log alone",
 )  # fmt: skip
 OF_KERNEL = ("smaps", "smaps_rollup", "status", "statm")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        pytest.param(199, 227, "+199 MiB or more", id="near"),
+        pytest.param(-61, -43, "\N{MINUS SIGN}43 MiB or more", id="a fall"),
+        pytest.param(10, 100, "between +10 MiB and +100 MiB", id="far apart"),
+    ],
+)
+def test_the_bounds_of_a_change_do_not_read_as_from_and_to(low, high, words):
+    assert words == f"{interval_words(Interval(low * MIB, high * MIB), about=False)}"
 
 
 @cache

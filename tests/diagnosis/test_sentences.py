@@ -353,10 +353,13 @@ def test_what_spoils_the_data_is_no_verdict_but_a_note_and_a_next_step():
     [
         ((), 0, ""),
         ((finding(),), 0, ""),
-        ((finding(), finding("heap-growth")), 0, "Also: 1 further warning."),
+        ((finding(), finding("heap-growth")), 0, "Also: 1 further warning (heap-growth)."),
         (
             (finding(), *[finding("heap-growth")] * 2, finding("huge-pages", Severity.INFO)), 2,
-            "Also: 2 further warnings, 1 note, 2 places could not be read.",
+            (
+                "Also: 2 further warnings (heap-growth), 1 note (huge-pages), 2 places could not "
+                "be read."
+            ),
         ),
         ((finding("data-damaged"),), 1, "Also: 1 place could not be read."),
     ],

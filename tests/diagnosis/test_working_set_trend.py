@@ -18,7 +18,11 @@ def said(folder, sizes, *, is_dated):
 @pytest.mark.parametrize(
     ("sizes", "is_dated", "words"),
     [
-        ([22, 36, 48, 58, 71, 79, 93, 106], True, "8 readings, and it grows by 200 KiB/s."),
+        (
+            [22, 36, 48, 58, 71, 79, 93, 106],
+            True,
+            "8 readings, and over these 7 min it grows by 200 KiB/s.",
+        ),
         ([22, 36, 48, 58, 71, 79, 93, 106], False, "8 readings, and it grows."),
         ([32, 81, 127, 169, 207, 208, 208, 208], True, "8 readings, and is level in the last 4."),
         ([32, 90], True, "2 readings."),

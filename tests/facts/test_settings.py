@@ -248,6 +248,6 @@ def test_a_goal_that_stays_over_a_live_heap_that_stays_can_be_a_limits(
     step = f"{diagnosis.verdict.next_step}"
 
     assert "heap-headroom" == diagnosis.verdict.code
-    assert is_open == ("If GOGC sets the heap goal (it would be about" in step)
-    assert is_open == ("If GOMEMLIMIT does, lower that." in step)
+    assert is_open == ("If GOGC sets the heap goal (GOGC would be about" in step)
+    assert is_open == ("If GOMEMLIMIT sets it, lower GOMEMLIMIT instead." in step)
     assert is_open == ("Halve GOGC (now about" not in step)

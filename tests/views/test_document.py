@@ -1,7 +1,15 @@
 """What a report consists of, before anybody decides how it looks."""
 
 from gomem.text import File, text
-from gomem.views.document import MANY_FOLDED, Folded, Paragraph, Step, Verdict, in_one_fold
+from gomem.views.document import (
+    MANY_FOLDED,
+    Folded,
+    Paragraph,
+    Step,
+    Tile,
+    Verdict,
+    in_one_fold,
+)
 
 
 def test_a_verdict_in_paragraphs_has_what_to_do_and_keeps_its_parts():
@@ -14,6 +22,13 @@ def test_a_verdict_in_paragraphs_has_what_to_do_and_keeps_its_parts():
     )
     assert "a/heap" == said.paragraphs[-1].of(File)[0].value
     assert ("It grew.",) == Verdict("info", "note", "It grew.").paragraphs
+
+
+def test_a_size_that_the_sentence_has_is_not_said_again():
+    size = Tile("230 MiB", "RSS, +98 MiB")
+
+    assert "" == Verdict("info", "note", "RSS rose to 230\u00a0MiB.", size=size).number
+    assert "230 MiB RSS, +98 MiB" == Verdict("info", "note", "1230 MiB.", size=size).number
 
 
 def folded(count):

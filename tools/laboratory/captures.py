@@ -21,7 +21,7 @@ from tools.said_bounds import bounds_said, cpu_bounds_said
 LABORATORY = FIXTURES / "laboratory"
 WITHIN = 0.10  # a size within this share of the true one is right
 LIVE = "live"  # the program's own measure of its live heap, if the rest of the heap is headroom
-GROWN_TO = re.compile(r", to ([\d.]+) ([KMG]iB)")
+GROWN_TO = re.compile(r"(?:, to|reached) ([\d.]+) ([KMG]iB)")
 
 
 @cache

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gomem.units import MIB
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+WIDE = 0.1  # of the middle
 MAX_ROUNDS = 16  # each narrows the bounds; a few are enough for eight parts and a handful of sums
 
 
@@ -38,6 +41,11 @@ class Interval:
     def middle(self) -> float:
         """The midpoint of the bounds."""
         return (self.low + self.high) / 2
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether no one number stands for it: wider than a tenth of its middle, and 512 KiB."""
+        return self.width > max(WIDE * abs(self.middle), MIB / 2)
 
     @property
     def surely_moves(self) -> bool:

@@ -324,7 +324,7 @@ def _coarse(
     logged: Logged | None = None,
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Build a ledger without smaps: memory reserved by Go and the kernel's totals."""
-    notes = ["this snapshot has no smaps, or an incomplete one"]
+    notes = ["this snapshot has no complete smaps"]
     rows: list[_Row] = []
     if memstats is not None:
         claims = claims_of(memstats, 0, sources)

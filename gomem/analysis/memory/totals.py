@@ -33,8 +33,8 @@ LOGGED = "runtime_lines"  # the kind of artefact for logs in which a program rep
 SCRAPED = "process_resident_memory_bytes"
 CGROUP_TOTALS = "cgroup memory.stat"
 _ALONE = (
-    "RSS is known as a single number, from the metrics endpoint: memory outside Go (files, C "
-    "memory, the program itself) is not broken down"
+    "the metrics endpoint gives only the total RSS, so memory outside Go (files, C memory, the "
+    "program itself) is not broken down"
 )
 _NO_MAPPED = (
     "memory.stat does not say here how much of files and shared memory is mapped (file_mapped), so "
@@ -123,7 +123,7 @@ def _of_rollup(rollup: pd.Series, status: pd.Series | None) -> ResidentTotals:
     notes: tuple[str, ...] = ()
     if files is None and _known(rollup, "Anonymous"):
         files = (rss_bytes - int(rollup["Anonymous"]), "smaps_rollup Rss - Anonymous")
-        notes = ("smaps_rollup does not separate shared memory from files; both count as files",)
+        notes = ("smaps_rollup does not separate shared memory from files: one row has both",)
     elif files is None and _known(rollup, "Pss_Anon"):
         # Of a rollup that is cut: anonymous memory is seldom shared, so that Pss has all of it.
         rest = max(0, rss_bytes - int(rollup["Pss_Anon"]))

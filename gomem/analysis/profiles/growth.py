@@ -5,9 +5,9 @@ program, so only what was added between two profiles says anything. `series_of` 
 levels for inuse_* and additions for alloc_*, and `growth` takes only levels.
 
 The slope is the Theil–Sen estimate: the median of the slopes between all pairs of snapshots, which
-a few outliers cannot move. Its interval is Sen's rank interval, widened by the sampling error. Few
-sampled objects belong to a slow leak, and every profile has the same ones. So neighbouring profiles
-agree with each other, however far all are from the true value.
+a few outliers cannot move. Its interval is Sen's rank interval, widened by the sampling error. A
+slow leak has few sampled objects, and every profile has the same ones. So neighbouring profiles can
+agree with each other although all are far from the true value.
 
 Collections renew a heap profile. A profile that repeats the previous one has no new data. Such a
 profile would make the result look more certain than it is, so it is left out. A profile is also

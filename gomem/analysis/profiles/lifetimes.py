@@ -1,4 +1,4 @@
-"""How long do the objects of a site live, where would a pool pay, and what is retained forever?
+"""How long do the objects of a site live, where would a pool pay off, and what is never freed?
 
 By Little's law, the mean number of objects in a system is the rate at which objects arrive times
 the mean time that an object stays. A heap profile has the bytes in use, and the difference of two
@@ -6,18 +6,20 @@ profiles has the bytes allocated in between: in use / rate is the mean lifetime 
 site, whatever the distribution of lifetimes.
 
 The law assumes a steady state: the site allocated at the same rate before the capture, for longer
-than its objects live. Then as much is freed as is allocated. If the rates of allocation and of
-freeing differ, the interval covers both. If nothing is freed, the interval has no upper end.
+than its objects live. Then as much is freed as is allocated. If the two rates differ, the
+confidence interval covers the lifetimes by either rate. If nothing is freed, it has no upper end.
 
 The interval combines:
 
-- Sampling of the bytes allocated (`statistics.sampling`): objects are sampled at disjoint times.
-- Sampling of the bytes in use, and chance arrivals: the number of objects in use at an instant is a
-  Poisson number. Profiles with different objects are additional samples, profiles with the same
-  objects are not. The scatter between profiles separates the two: shared objects do not scatter.
+- The sampling error of the bytes allocated (`statistics.sampling`). Samples taken at different
+  times are independent.
+- The sampling error of the bytes in use, and chance arrivals: the number of objects in use at an
+  instant is Poisson-distributed. Profiles with different objects are additional samples, profiles
+  with the same objects are not. The variance between profiles shows which case it is: profiles of
+  the same objects do not vary.
 - The time between the first and the last profile: each lags by up to two collections.
-- Marking: what was allocated or became unreachable while a collection marked counts as in use, so a
-  lifetime includes the time that marking takes. The lower end is lowered by that much.
+- Marking: objects that are allocated or become unreachable during marking count as in use, so
+  lifetimes come out too long by up to the marking time. The lower end is lowered by that much.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def goals_of(
         Goal(
             "paced",
             f"release down to {BY_PEAK}",
-            by_peak, "About 1.1 × NextGC in a steady state. Off before the second GC.",
+            by_peak, "About 1.1 × NextGC in a steady state. There is no goal before the second GC.",
         ),
         Goal(
             "limit-background", "release until Sys - HeapReleased is 0.95 × GOMEMLIMIT", in_time,
@@ -113,7 +113,7 @@ def goals_of(
         ),
         Goal(
             "limit-allocation", "keep Sys - HeapReleased at or below GOMEMLIMIT", at_once,
-            "Allocating goroutines release memory first.",
+            "An allocation that would exceed it releases memory first.",
         ),
     )  # fmt: skip
 

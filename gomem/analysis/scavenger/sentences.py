@@ -177,6 +177,8 @@ def _kept(interval: _Interval) -> Text:
             "{} is idle but kept for reuse: retained heap is {}, {} the scavenger's goal of {} ({})"
         )
         retained = Bytes(interval.after["retained_bytes"])
+        if _by(interval) == BY["steady"]:  # below an upper bound of the goal proves nothing
+            return text(_KEPT_BELOW, size, retained, goal)
         return text(words, size, retained, _side(interval), goal, _by(interval))
     kept = (interval.size or 0) - due
     if not kept:
@@ -190,6 +192,12 @@ def _kept(interval: _Interval) -> Text:
         "other {} is above the goal, by less than 10 % of the goal"
     )
     return text(words, Bytes(kept), size, goal, _by(interval), Bytes(due))
+
+
+_KEPT_BELOW = (
+    "{} is idle and most likely kept for reuse: retained heap is {}, and the scavenger's goal is "
+    "at most {}"
+)
 
 
 def _due(interval: _Interval) -> int:

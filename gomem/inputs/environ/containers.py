@@ -1,12 +1,13 @@
-r"""The runtime's variables that a description of a container sets.
+r"""The Go runtime's variables (GOGC, GOMEMLIMIT, …) that a container's description sets.
 
 Printed by    YAML                 env: / - name: GOGC / value: "50"
               JSON                 {"name": "GOGC", "value": "50"}
               kubectl describe     Environment: / GOGC:  50
               compose              environment: / GOGC: "50", or - GOGC=50
               docker inspect       "Env": ["GOGC=50", "PATH=/bin"]
-Quirks        The image can set further variables, so one that is not named is unknown, not unset.
-              With several containers, nothing says whose log or heap the other files have.
+Quirks        The image can set further variables, so one without a line is unknown, not unset.
+              If several containers are described, nothing says which of them the log and the heap
+              profile come from.
 Secrets       All other variables are dropped while reading, as in `environ.parse`.
 """
 

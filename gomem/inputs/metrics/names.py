@@ -1,4 +1,4 @@
-"""The names of Go metrics on a page of Prometheus metrics: the only table of these names.
+"""The names that exporters give to Go metrics in the format of Prometheus.
 
 client_golang   `go_memstats_alloc_bytes` is a field of MemStats. If enabled, all of runtime/metrics
                 follow: `go_` and the runtime's name, with `_` for characters that Prometheus does
@@ -7,7 +7,7 @@ go-metrics      Consul, Vault and Nomad write `<service>_runtime_alloc_bytes`, o
                 host name in the middle, as a float32 with 24 significant bits.
 Processes       `process_…` comes from the kernel; the client reads it from /proc/self.
 
-The names are in `names.toml`. A name that is not there is not one of Go's.
+`names.toml` is the only list of these names. Other names are not read as Go's.
 """
 
 from __future__ import annotations

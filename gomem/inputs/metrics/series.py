@@ -1,7 +1,7 @@
-"""How many series a page of Prometheus metrics has of one metric, and which label makes them many.
+"""Which Prometheus metric has the most series, and which of its labels multiplies them?
 
-A client keeps each series in memory for ever: a label with IDs, addresses or paths makes it grow.
-A histogram's buckets are one series.
+A client keeps each series in memory forever, so a label with IDs, addresses or paths makes its
+memory grow. All buckets of a histogram count as one series.
 """
 
 from __future__ import annotations

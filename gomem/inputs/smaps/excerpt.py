@@ -4,8 +4,8 @@ Rss:              102388 kB
 Anonymous:         95660 kB
 LazyFree:              0 kB
 
-Fields that grep left out are unknown. The same lines of smaps come again for each mapping, and with
-`Size` they are of one mapping: neither is a rollup.
+Fields that grep left out are unknown. Lines that repeat are from smaps, one set for each mapping,
+and lines with `Size` are from a single mapping: neither is read as a rollup.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ Quirks        Sizes are in KiB. Dirty is the sum of smaps' Shared_Dirty and Priv
               the kernel's own names as column headers, and a column with the offset.
               Files, memfds and System V segments are printed without their directory. [ anon ] also
               stands for mappings that the kernel names, such as [vdso]; only [ stack ] is separate.
-              A mode is `rwxs-`: the fourth letter is s for shared memory, and - for private.
+              A mode looks like `rw-s-`: the fourth character is s for shared, - for private.
               On newer kernels, procps 3.3 prints each line of -x twice, the second time with zeros.
               A mapping with size 0 is skipped.
-              The last line has the sums. If it is missing, or if its sums are larger than those
-              of the lines, the text was cut.
+              The last line has the sums. If it is missing, or if it has more than the lines above
+              add up to, the output was truncated.
 """
 
 from __future__ import annotations

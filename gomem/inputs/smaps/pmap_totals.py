@@ -1,10 +1,10 @@
-"""pmap's last line without the mappings above it, or one number of it, to follow a leak.
+"""The last line of pmap alone, or one number of that line, as a loop records it.
 
 Printed by    pmap -d      mapped: 9K    writeable/private: 9K    shared: 9K
               pmap -x      total kB         9       9       9       address space, RSS, dirty
               pmap          total           9K
 Pasted        also as `pmap -d PID | tail -n1 | awk '{print $4}'` and the number below it.
-Quirks        Only -x has RSS. writeable/private counts what a mapping can hold, touched or not.
+Quirks        Only -x has RSS. writeable/private is the size of mappings, touched or not.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Address space as printed by other programs, which gomem only reports: it is not RSS.
+"""Sizes of address space, as other programs print them. They are not RSS: gomem only shows them.
 
 maps          `c000000000 - c001725000  size= 23700 … rw-p`, rows of /proc/PID/maps reformatted by a
               script, with spaces around the dash
-vmmap         `Physical footprint:  369.0M`, on macOS; heap and sample print it, too.
-              People write `phys_footprint` = 5.5G in a list, with RESIDENT and SWAPPED OUT
+vmmap         `Physical footprint:  369.0M`, on macOS; its tools `heap` and `sample` print
+              this line too. People also write `phys_footprint` = 5.5G, beside vmmap's columns
+              RESIDENT and SWAPPED OUT
 WinDbg        `!address -summary`, by kind: `<unknown>  82  0`28cd5000 ( 652.832 MB)  88.54%`
 """
 

@@ -1,6 +1,6 @@
 """One sum over smaps that a command printed: `awk '/^Rss/{s+=$2} END{print s}' /proc/PID/smaps`.
 
-Only a field of the kernel's is known; a sum of several (`/Private/`, `^Rss|^Pss`) is not read.
+Only the sum of one field is read, not that of several (`/Private/`, `^Rss|^Pss`).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from gomem.capture.wanted import GC_LOG
 from gomem.comparison.budgets import MET
 from gomem.comparison.causes import STATES
 from gomem.comparison.settings import ARROW, settings_words
-from gomem.comparison.sites import REQUEST
+from gomem.comparison.sites import REQUEST, RUNS_NOTE, SAMPLING_NOTE
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Build
 from gomem.text import MomentName, Text, joined, text
@@ -260,10 +260,19 @@ def _sites_section(comparison: Comparison) -> Section | None:
             if per == REQUEST:  # per second, the work can differ, so the totals matter too
                 shown = [Folded(f"{name}, since the start", tuple(shown))]
         blocks += shown
-    blocks.append(Notes((LEGEND,)))
+    if _has_changed_sites(comparison):
+        blocks.append(Notes((LEGEND,)))
+    else:
+        named = [block for block in blocks if not isinstance(block, Paragraph)]
+        blocks = [Paragraph("No allocation site changed beyond sampling noise."), *named]
     blocks += change_flames(comparison.change_trees)
     gist = words.states_counted(allocated) if len(allocated) else ""
     return Section("allocations", _heading("Allocation sites", pair), tuple(blocks), gist=gist)
+
+
+def _has_changed_sites(comparison: Comparison) -> bool:
+    known = (rows for rows in (comparison.sites, comparison.site_rates) if len(rows))
+    return any(len(words.changed_sites(rows)) for rows in known)
 
 
 def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
@@ -294,12 +303,14 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
         within = sites_table(largest, f"{sample_type}, within sampling noise")
         more = f", the largest {NOISE_SHOWN}" if len(noise) > NOISE_SHOWN else ""
         summary = f"{sample_type}: {len(noise)} within sampling noise{more}"
-        blocks.append(Folded(summary, (within,)))
+        blocks.append(Folded(summary, (within, Notes((LEGEND,)))))
     return blocks
 
 
 def _notes_section(comparison: Comparison) -> Section | None:
-    notes = [note for note in dict.fromkeys(comparison.notes) if not is_unknown(note)]
+    unused = set() if _has_changed_sites(comparison) else {SAMPLING_NOTE, RUNS_NOTE}
+    known = [note for note in dict.fromkeys(comparison.notes) if not is_unknown(note)]
+    notes = [note for note in known if note not in unused]
     read = rows_of(comparison.settings)
     notes += [text("source of {}: {}", row["name"], row["source"]) for row in read]
     gist = how_many(len(notes), "note")

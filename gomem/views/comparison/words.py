@@ -10,7 +10,7 @@ import numpy as np
 from gomem.comparison.single_values import GC_CPU, HIGHER, LOWER, REQUEST_RATE, RSS
 from gomem.inputs.schema import rows_of
 from gomem.text import MomentName, Text, joined, text
-from gomem.units import format_seconds, is_unknown
+from gomem.units import format_seconds, is_digits, is_unknown
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
@@ -137,7 +137,10 @@ def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str,
     windows = comparison.windows
     is_known = not windows.empty and not windows["seconds"].isna().all()
     said = {row["side"]: _covers(row) for row in rows_of(windows)} if is_known else {}
-    sides = {"before": before, "after": after}
+    sides = {  # a bare number would read as a count
+        side: f"capture {name}" if is_digits(name) else name
+        for side, name in (("before", before), ("after", after))
+    }
     return tuple(
         (side.capitalize(), joined("; ", filter(None, [name, said.get(side, "")])))
         for side, name in sides.items()

@@ -1,9 +1,9 @@
 """Heap and pauses over time: a gctrace log as a picture.
 
-The filled area is the live heap. The lighter area on top is memory allocated since the last GC,
-which grows from one GC to the next. The dashed line is the goal. Below, on the same time axis, is
-the pause of each GC. If several GCs share a column, it shows their highest heap and longest pause,
-so that no peak is lost, and their median live heap, goal and pause, to show the typical values.
+The filled area is the live heap. The lighter area on top is memory allocated since the last GC: it
+grows until the next GC, then drops to zero. The dashed line is the goal. Below, on the same time
+axis, is the pause of each GC. A pixel column with several GCs shows their highest heap and longest
+pause, so that no peak is lost, and their median live heap, goal and pause.
 """
 
 from __future__ import annotations

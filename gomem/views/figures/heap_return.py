@@ -1,8 +1,7 @@
 """Heap in use, idle heap and released heap at each moment, one panel per capture.
 
 A column is the heap's address space (HeapSys): in use, idle, and released to the OS. Memory that
-was released with MADV_FREE and is still resident is hatched. The line is RSS, which shows whether
-it follows the heap.
+was released with MADV_FREE and is still resident is hatched. The line is RSS.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ WHY = (
     noted("why", lambda row: (row["trigger"], TRIGGERS[row["trigger"]])),
     count("GCs", "cycles"),
     share("share", "fraction"),
-    seconds("GC CPU", "gc_cpu_seconds"),
+    seconds("GC CPU time", "gc_cpu_seconds"),
     seconds("total pause", "stopped_seconds"),
 )
 
@@ -138,15 +138,16 @@ LIVE_HEAP = (
     words("", lambda live: f"run {live.run}"),
     clock("start", attrgetter("begin_seconds")),
     seconds("duration", attrgetter("seconds")),
-    size("first 10 %", attrgetter("first_bytes")),
-    size("last 10 %", attrgetter("last_bytes")),
+    size("first", attrgetter("first_bytes")),
+    size("last", attrgetter("last_bytes")),
     Column("median slope", lambda live: _slope(live.slope_bytes_per_second, live)),
     Column(
         "95 % interval",
         lambda live: between(live.slope_low, live.slope_high, lambda end: _slope(end, live)),
     ),
-    count("n", attrgetter("cycles")),
+    count("GCs", attrgetter("cycles")),
 )
+TENTHS = 20  # GCs of a run, from which on its first and last level are medians of several
 PHASE = (
     noted("phase", lambda row: (row["phase"], PHASES[row["phase"]])),
     clock("start", "begin_seconds"),
@@ -231,7 +232,7 @@ def times_table(pauses: GcPauses) -> Table:
 
 
 NO_GOGC = (
-    "GOGC is off or unknown: a GC counts as limit-driven if its heap goal fits no constant GOGC"
+    "GOGC is off or unknown, so a GC counts as limit-driven if no constant GOGC gives its heap goal"
 )
 
 
@@ -245,7 +246,9 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Growth of the live heap: medians of the first and the last 10 % of these GCs"
+    caption = "Growth of the live heap, from the GC at which it reached its median"
+    if max(run.cycles for run in shown) >= TENTHS:
+        caption += ": medians of the first and the last 10 % of GCs"
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]
@@ -268,4 +271,4 @@ def phases_table(phases: pd.DataFrame) -> Table:
     longest = phases.assign(length=phases["end_seconds"] - phases["begin_seconds"])
     shown = longest.sort_values("length", ascending=False, kind="stable").head(MAX_ROWS)
     more = f", the longest {len(shown)} of {len(phases)}" if len(shown) < len(phases) else ""
-    return table(f"Phases of the program{more}", PHASE, shown.sort_index())
+    return table(f"Phases of the program, by allocation rate{more}", PHASE, shown.sort_index())

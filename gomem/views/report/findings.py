@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.text import MomentName, text
+from gomem.text import MomentName, Text, text
 from gomem.units import format_value, minus
 from gomem.views.document import Block, Card, Cell, Codes, Folded, Paragraph, Section, Step, Table
 from gomem.views.names import typed, typed_paths, typed_value
@@ -44,7 +44,7 @@ def _gist(diagnosis: Diagnosis) -> str:
 
 def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
     is_headline = finding.code == diagnosis.verdict.code
-    title = text("Main finding: {}", finding.code) if is_headline else finding.title
+    title = Text("Main finding") if is_headline else Text(finding.title)
     tone = TONES[finding.severity]
     explained: tuple[tuple[str, tuple[Step, ...]], ...] = (("Why", steps_of(finding.mechanism)),)
     if finding.next_step != diagnosis.verdict.next_step:  # the page's verdict already has it
@@ -55,7 +55,7 @@ def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
         tone=tone,
         label=label_of(tone, finding.confidence),
         code=finding.code,
-        about=_when(finding),
+        about=_when(finding, diagnosis),
         explained=explained,
         proof=_evidence_table(finding, diagnosis),
         references=(*_documentation(finding), *finding.references),
@@ -67,9 +67,9 @@ def _documentation(finding: Finding) -> tuple[str, ...]:
     return () if finding.missing_call is None else (finding.missing_call.reference,)
 
 
-def _when(finding: Finding) -> tuple[str, ...]:
-    """The moments at which it holds, and whether it still does."""
-    if finding.moment is None:
+def _when(finding: Finding, diagnosis: Diagnosis) -> tuple[str, ...]:
+    """The moments at which it holds, if there are several, and whether it still does."""
+    if finding.moment is None or len(diagnosis.capture.by_moment) == 1:
         return ()
     others = [MomentName(name) for name in finding.moments if name != finding.moment]
     also = ("also at " + first_few(others, NAMED),) if others else ()

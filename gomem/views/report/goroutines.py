@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 UNNAMED = "the runtime"  # no function of the program or a library is on the stack
 GROUPS, STACKS = 10, 5  # rows, and rows with a stack
 COLUMNS = (
-    function("waiting in", lambda row: row["function"] or UNNAMED),
+    function("function", lambda row: row["function"] or UNNAMED),
     count("goroutines", "goroutines"),
     share("share", "share"),
     words("state", lambda row: "" if is_unknown(row["state"]) else row["state"]),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gomem.diagnosis.part_words import is_at_most
 from gomem.inputs.schema import rows_of
 from gomem.text import MomentName, Text, text
 from gomem.units import format_bytes, format_seconds, is_unknown
@@ -27,7 +29,7 @@ SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 SMALL = 0.01  # of RSS, or of the longest bar: smaller groups are combined
 OTHERS = "others (each under 1 % of RSS)"
 WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
-RETAINED = "retained (in RSS or not)"  # by Go
+RETAINED = "retained by Go"  # in RSS or not
 NO_RSS = "Memory retained by Go, by owner, at {}; RSS is unknown"
 SIDES = (
     words("where", "where"),
@@ -106,6 +108,12 @@ def _told(key: str) -> Callable[[Row], Cell]:
     return lambda row: bytes_cell(row[key]) if key in row else BLANK
 
 
+def _bounded(row: Row) -> Cell:
+    """A row's size, with its bound if it is not exact."""
+    cell = _told("bytes")(row)
+    return replace(cell, text=f"{row['bound']}{cell.text}") if row.get("bound") else cell
+
+
 def _sizes(caption: Text, named: tuple[str, str], rows: list[Row], total: Row,
            *more: Column) -> Table:  # fmt: skip
     """A table of sizes (`bytes`, `claimed`, and the baseline's `old`), and RSS if known."""
@@ -118,7 +126,7 @@ def _sizes(caption: Text, named: tuple[str, str], rows: list[Row], total: Row,
 
     columns = (
         noted(named[0], lambda row: (row["name"], row.get("note", ""))),
-        Column(named[1], _told("bytes")),
+        Column(named[1], _bounded),
         *((Column("baseline", _told("old")),) if "old" in total else ()),
         Column("share", share),
         Column(RETAINED, _told("claimed")),
@@ -143,7 +151,8 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     rows: list[Row] = []
     for row in (row for row in each if row not in few):
         note = GROUPS[row["group"]]
-        rows.append(row | {"note": note, "claimed": row["claimed_bytes"]})
+        bound = "≤ " if rss_bytes is not None and is_at_most(facts, row["group"]) else ""
+        rows.append(row | {"note": note, "claimed": row["claimed_bytes"], "bound": bound})
         rows += [
             {"name": f"· {claim['name']}", "note": GROUPS[claim["group"]],
              "claimed": claim["claimed_bytes"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.causes.limit_risk import COUNTED
@@ -16,10 +17,12 @@ from gomem.views.values import bytes_cell, fraction_cell
 from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
 
     from gomem.analysis.memory.cgroup import CgroupUse
-    from gomem.analysis.memory.limits import AddressSpace, TimeToLimit
+    from gomem.analysis.memory.limits import AddressSpace, TimeToLimit, WorstCase
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.limits import Limits
 
@@ -31,18 +34,30 @@ LACKING = (
     "memory.usage_in_bytes, memory.stat and memory.failcnt)"
 )
 WORST_CASES = (
-    "Worst case for RSS without further growth: all memory that Go retains becomes resident, then "
-    "all released memory is reused"
+    "RSS at worst, if the heap does not grow: all that Go retains is in RSS; then also all that it "
+    "has released is reused"
+)
+AT_LEAST = (
+    "without smaps, how much of Go's memory is not in RSS is unknown, so “all resident” and “all "
+    "reused” are lower bounds"
 )
 STILL_COUNTED = (
     "FreeBSD counts released memory as resident until it needs the pages: released memory that is "
     "already in RSS is counted twice in “all reused”"
 )
+
+
+def _absent(step: int, row: tuple[str, WorstCase, bool]) -> int | None:
+    """Bytes of a step that are not in RSS; None without smaps, which alone shows them."""
+    _, worst, has_smaps = row
+    return int(worst.steps["bytes"].iloc[step]) if has_smaps else None
+
+
 WORST = (
     moment("snapshot", lambda worst: worst[0]),
     size("RSS", lambda worst: worst[1].rss_bytes),
-    size("heap not in RSS", lambda worst: worst[1].steps["bytes"].iloc[1]),
-    size("runtime not in RSS", lambda worst: worst[1].steps["bytes"].iloc[2]),
+    size("heap not in RSS", partial(_absent, 1)),
+    size("runtime not in RSS", partial(_absent, 2)),
     size("all resident", lambda worst: worst[1].worst_bytes),
     size("all reused", lambda worst: worst[1].retaken_bytes),
 )
@@ -65,15 +80,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     # The limit, or that none is known, and the worst-case RSS.
     said = ["no limit is known"]
     if limits.worst:
-        largest = sorted(limits.worst, key=lambda name: -limits.worst[name].worst_bytes)[:MOMENTS]
-        rows = [pair for pair in limits.worst.items() if pair[0] in largest]
-        caption = WORST_CASES
-        if len(rows) < len(limits.worst):
-            which = f"the {len(rows)} snapshots with the highest worst case"
-            caption += f". Shown: {which}, of {len(limits.worst)}"
-        blocks.append(table(caption, WORST, rows))
-        if diagnosis.capture.system == FREEBSD:
-            blocks.append(Notes((STILL_COUNTED,)))
+        blocks += _worst_cases(diagnosis, limits)
     if limits.cgroup is None:
         known = limits.gomemlimit_bytes
         set_by = "" if known is None else f"GOMEMLIMIT is {format_bytes(known)}; "
@@ -96,6 +103,27 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         said.append(f"RSS at worst {format_bytes(worst)}")
     heading = "Worst-case RSS" if limits.cgroup is None else "Headroom to the memory limit"
     return Section("limits", heading, tuple(blocks), gist=", ".join(said))
+
+
+def _worst_cases(diagnosis: Diagnosis, limits: Limits) -> Iterator[Block]:
+    """The snapshots with the highest worst case, in order, and what the sizes leave out."""
+    largest = sorted(limits.worst, key=lambda name: -limits.worst[name].worst_bytes)[:MOMENTS]
+    rows = [
+        (name, worst, diagnosis.by_moment[name].mappings is not None)
+        for name, worst in limits.worst.items()
+        if name in largest
+    ]
+    caption = WORST_CASES
+    if len(rows) < len(limits.worst):
+        which = f"the {len(rows)} snapshots with the highest worst case"
+        caption += f". Shown: {which}, of {len(limits.worst)}"
+    yield table(caption, WORST, rows)
+    notes = (
+        *([] if all(has_smaps for _, _, has_smaps in rows) else [AT_LEAST]),
+        *([STILL_COUNTED] if diagnosis.capture.system == FREEBSD else []),
+    )
+    if notes:
+        yield Notes(notes)
 
 
 def advice_table(caption: str, steps: pd.DataFrame, gomemlimit_bytes: int | None) -> Table:

@@ -27,6 +27,7 @@ MIN_CELL = 8  # characters of a size
 BETWEEN = 2  # spaces between two columns
 MAX_NAMED = 6  # moments in a sentence
 CAPTION = "RSS by owner over time"
+BOUNDS = "; without smaps, Go's sizes are upper bounds"
 IN_ORDER = "Snapshots in order, not to scale in time. "
 COLUMNS = "The line on each column is RSS; hollow above it is reserved by Go, not in RSS."
 PARTS_CAPTION = "RSS by part over time"
@@ -82,7 +83,9 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     lines = _saying([(label, [cells[place] for place in few]) for label, cells in every])
     columns = ("", *(MomentName(known[place].name) for place in few))
     rows = tuple((Cell(label), *cells) for label, cells in lines)
-    blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
+    are_bounds = any(facts.mappings is None and facts.memstats is not None for facts in known)
+    caption = CAPTION + BOUNDS * are_bounds
+    blocks: list[Block] = [Table(caption, columns, "<" + ">" * len(few), rows)]
     if not any(label not in CLOCKS for label, _ in lines):
         blocks = [Notes((NO_RSS,))]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]

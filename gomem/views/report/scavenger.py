@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -40,23 +39,24 @@ OVER_TIME = (
 
 
 AT_MOST = (
-    "where no file has HeapInuse at the last GC and the NextGC before it, the scavenger's goal is "
-    "an upper bound: 1.1 × (NextGC + free slots)"
+    "the scavenger's goal depends on HeapInuse at the last GC and on the NextGC before that GC; "
+    "where no file has both, the goal is an upper bound: 1.1 × (NextGC + HeapInuse - HeapAlloc)"
 )
+APPLIES = {"yes": "applies", "not yet": "does not apply yet", "unknown": "might apply"}
 EPISODE = (
     moment("from", "before"),
     moment("to", "after"),
     seconds("start", "from_seconds"),
     seconds("duration", "seconds"),
     code("verdict", "code"),
-    size("returned", "returned_bytes"),
+    size("returned (net)", "returned_bytes"),
     words("why", "sentence"),
 )
 RETENTION = (
     moment("snapshot", "moment"),
     seconds("at", "seconds"),
     size("in use", "HeapInuse"),
-    size("idle", "idle_kept_bytes"),
+    size("idle kept", "idle_kept_bytes"),
     size("retained", "retained_bytes"),
     size("scavenger's goal", "goal_bytes"),
     size("released", "HeapReleased"),
@@ -163,18 +163,15 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     rule = noted("rule", lambda goal: (goal.formula, goal.note))
     columns = (
         rule,
-        words("applies here", attrgetter("applies")),
+        words("here", lambda goal: APPLIES[goal.applies]),
         size("target for retained heap", answer.target_bytes),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
-    holding = table(
-        "Scavenger rules; the sizes exclude goroutine stacks",
-        columns,
-        here,
-    )
+    caption = "When the scavenger releases memory, by Go release (sizes without goroutine stacks)"
+    holding = table(caption, columns, here)
     return (holding, folded) if others else (holding,)
 
 
@@ -185,7 +182,7 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
         in_use = answer.may_free_bytes - answer.would_free_bytes
         lines.append(
             f"debug.FreeOSMemory would release {format_bytes(answer.would_free_bytes)} of idle "
-            f"heap, in RSS or not, plus the garbage that its GC finds in the "
+            f"heap, as far as it is resident, and the garbage that its GC finds in the "
             f"{format_bytes(in_use)} in use."
         )
     if answer.lazy_free_bytes:

@@ -25,7 +25,7 @@ from gomem.text import (
     number,
     text,
 )
-from gomem.views.document import Step, Tile, Tone, Verdict
+from gomem.views.document import NO_BREAK, Step, Tile, Tone, Verdict
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.names import typed, typed_paths
 from gomem.views.titles import field_title
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 TONES: dict[Severity, Tone] = {
     Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.INFO: "info",
 }  # fmt: skip
-NO_BREAK = "\u00a0"  # space
 NAMED_UNREAD = 2  # files
 SHOWN_PROOF = 3  # lines below the headline
 

@@ -64,8 +64,8 @@ def _without_paths(line: str) -> str:
 def _below(document: Document, verdict: Verdict) -> list[str]:
     """The lines below the headline."""
     lines: list[str] = []
-    if verdict.size is not None:
-        lines += _wrapped(f"{verdict.size.value} {verdict.size.name}", 1)
+    if verdict.number:
+        lines += _wrapped(verdict.number, 1)
     lines += _wrapped(_without_paths(", ".join(_parts(document))), 1)
     step = next((step.text for step in verdict.steps if step.is_command), "")
     if step:

@@ -44,9 +44,8 @@ def write_markdown(document: Document) -> str:
 def verdict_lines(verdict: Verdict) -> list[str]:
     """The verdict in paragraphs."""
     label = f"{escaped(verdict.lead_in.capitalize())}: " if verdict.lead_in else ""
-    size = verdict.size
-    shown = "" if size is None else f"{escaped(size.value)} {escaped(size.name)}"
-    lines = [f"**{label}{escaped(verdict.sentence)}**", shown, *map(escaped, verdict.lines)]
+    lines = [f"**{label}{escaped(verdict.sentence)}**"]
+    lines += map(escaped, (verdict.number, *verdict.lines))
     return [line for line in lines if line] + _steps("Next", verdict.steps)
 
 

@@ -65,8 +65,8 @@ def _head(document: Document, width: int) -> Iterator[Row]:
     label = f"{verdict.lead_in.upper()}: " if verdict.lead_in else ""
     sentence = f"{MARKS[verdict.tone]} {label}{verdict.sentence}"
     yield from _wrapped(KEEP, sentence, STYLES[verdict.tone], width, 2)
-    if verdict.size is not None:
-        yield from _wrapped(KEEP, f"{verdict.size.value} {verdict.size.name}", "bold", width)
+    if verdict.number:
+        yield from _wrapped(KEEP, verdict.number, "bold", width)
     where = () if any(isinstance(block, Bars) for block in document.opening) else (verdict.where,)
     yield from _wrapped(DETAIL, " ".join(filter(None, (*where, *verdict.details))), "", width)
     for line in verdict.proof:

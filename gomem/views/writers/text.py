@@ -91,8 +91,8 @@ class _Writer:
         label = f"{verdict.lead_in}: " if verdict.lead_in else ""
         mark, style = MARKS[verdict.tone], STYLES[verdict.tone]
         self._wrapped(f"{mark} {label}{verdict.sentence}", style, hang=2)
-        if verdict.size is not None:
-            self._wrapped(f"{verdict.size.value} {verdict.size.name}", "bold")
+        if verdict.number:
+            self._wrapped(verdict.number, "bold")
         for line in verdict.lines:
             self._wrapped(line)
         self._steps("Next", verdict.steps)

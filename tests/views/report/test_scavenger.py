@@ -10,6 +10,8 @@ from gomem.views.json.report import report_json
 from gomem.views.report.scavenger import EPISODES, TABLE_ROWS, scavenger_section
 from tests.retention_captures import log, thinned
 
+RULES = "When the scavenger releases memory, by Go release (sizes without goroutine stacks)"
+
 
 @pytest.fixture(scope="module")
 def quiet(tmp_path_factory):
@@ -68,10 +70,10 @@ def test_the_figure_draws_heap_goal_and_lines(quiet):
 
 def test_the_goals_are_told_with_their_formulas(quiet):
     tables = {one.caption: one for one in blocks(scavenger_section(quiet), Table)}
-    goals = tables["Scavenger rules; the sizes exclude goroutine stacks"]
+    goals = tables[RULES]
 
     paced = "release down to 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)"
-    assert [[paced, "yes", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]
+    assert [[paced, "applies", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]
     folded = blocks(scavenger_section(quiet), Folded)
     (others,) = [one for one in folded if one.summary.startswith("Rules of other releases")]
     assert 4 == len(others.blocks[0].rows)
@@ -84,7 +86,7 @@ def test_what_free_os_memory_and_madvdontneed_would_do(tmp_path):
 
     (notes,) = blocks(section, Notes)
     assert notes.lines[0].startswith(
-        "debug.FreeOSMemory would release 424 KiB of idle heap, in RSS or not, plus"
+        "debug.FreeOSMemory would release 424 KiB of idle heap, as far as it is resident"
     )
     assert "With GODEBUG=madvdontneed=1, RSS would be 176 MiB lower" in notes.lines[1]
 
@@ -127,7 +129,7 @@ def test_of_an_unknown_release_each_rule_has_its_own_target(tmp_path):
     (tmp_path / "memstats.json").write_text(json.dumps({"memstats": fields}))
     section = scavenger_section(gomem.diagnose(gomem.load(tmp_path)))
 
-    (goals,) = (found for found in blocks(section, Table) if "Scavenger rules" in found.caption)
+    (goals,) = (found for found in blocks(section, Table) if found.caption == RULES)
     target = {row[0].text: row[-1].text for row in goals.rows}
     assert "8.39 MiB" == target["release down to 1.1 × NextGC"]
     (steady,) = (size for rule, size in target.items() if "at the last GC" in rule)

@@ -14,7 +14,6 @@ api
 
 ● no verdict: Go retains 9.8 KiB: 4.9 KiB Go objects and garbage (50 %), 2.9 KiB goroutine stacks
   (30 %), 2 KiB free Go heap (20 %).
-9.8 KiB retained by Go
 One reading does not show whether memory grows.
 Next: See how much of this is in RSS:
   cat /proc/PID/smaps > smaps
