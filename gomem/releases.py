@@ -190,7 +190,9 @@ def known_version(text: str, evidence: str) -> GoVersion | None:
 _STATED = re.compile(
     rb"\b(?:go version(?: \((?:client|server)\))?:?[ \t]+"
     rb"|(?:compiled|built|running) (?:under |with |by |using |on |w/)"
-    rb"(?:go(?:lang)? )?|go ?(?:release|version)[:=] ?)\\?[\"'`]?(?:go|v)?"
+    rb"(?:go(?:lang)? )?|go ?(?:release|version)[:=] ?"
+    rb"|(?:process|program|service|server|binary|application) (?:in|on|under|with) (?=go1\.))"
+    rb"\\?[\"'`]?(?:go|v)?"
     rb"(1\.\d{1,2}(?:\.\d{1,3})?)(?![\w.]*\d)"
     rb"|\bgo(1\.\d{1,2}(?:\.\d{1,3})?) (?:linux|darwin|windows|freebsd)/\w{3,8}\b",
     re.IGNORECASE,

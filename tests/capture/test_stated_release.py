@@ -19,6 +19,8 @@ MEMSTATS = "\n```\nAlloc = 12 MiB\tTotalAlloc = 80 MiB\tSys = 70 MiB\tNumGC = 12
         ("go1.19.2 darwin/arm64", "go1.19.2"),
         ("built with Go 1.17.7, and also built with Go 1.18.1", None),
         ("Please use Go 1.17 or later.", None),
+        ("Memstats of our process in go1.19:", "go1.19"),
+        ("It was fixed in go1.19, they say.", None),
         ("go 1.17", None),
     ],
 )

@@ -142,7 +142,8 @@ def _is_item(line: bytes) -> bool:
     """Whether a line is the name of a quantity with its number, and nothing else."""
     if len(line) > MAX_ITEM or (pair := _PAIR.fullmatch(_bare_item(line))) is None:
         return False
-    return own_quantity_of(pair["name"].decode())[0] not in {"", "time"}
+    is_of_status = pair["name"].startswith(b"Vm")
+    return not is_of_status and own_quantity_of(pair["name"].decode())[0] not in {"", "time"}
 
 
 def _bare_item(line: bytes) -> bytes:
