@@ -168,8 +168,8 @@ _GOROUTINE_MECHANISM = (
 
 
 _LAG = (
-    " A heap profile shows the heap at an earlier GC, so the rate is rough: the true rate can be "
-    "half or twice that."
+    " A heap profile shows the heap at an earlier GC, so the rate is rough and mostly too low: the "
+    "true rate can be up to three times as high."
 )
 
 
