@@ -206,7 +206,7 @@ _CLUSTER_VERSION = re.compile(
     rb"\b(?:k?3s|rke2|k0s|kubelet|kubernetes|containerd) version [^\n]*\n[ \t>]*go version[^\n]*",
     re.IGNORECASE,
 )
-_OF_PODS = re.compile(rb"\bCPU\(cores\) +MEMORY\(bytes\)|\bkubectl top pods?\b")
+_POD_LIST = re.compile(rb"\bCPU\(cores\) +MEMORY\(bytes\)|\bkubectl top pods?\b")
 _IS_OF_CLUSTER = re.compile(rb"\d:\d\d(?:\.\d+)? +\S*(?:k3s|rke2|k0s|kubelet|containerd)\b")
 
 
@@ -219,7 +219,7 @@ def stated_release(text: bytes) -> str:
     """
     if _DOCKER_VERSION.search(text) and not _IS_DOCKER.search(text):
         text = _DOCKER_VERSION.sub(b"", text)
-    if _OF_PODS.search(text) and not _IS_OF_CLUSTER.search(text):
+    if _POD_LIST.search(text) and not _IS_OF_CLUSTER.search(text):
         text = _CLUSTER_VERSION.sub(b"", text)
     found = {(first or second).decode() for first, second in _STATED.findall(text)}
     return f"go{found.pop()}" if len(found) == 1 else ""

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 def find(case: Case) -> list[Finding]:
     """Return one finding, if the live heap grows to the end, or with the series of a metric."""
     found = _by_level(case)
-    return found if any(one.sites for one in found) else of_series(case, CAUSE) or found
+    return found if any(finding.sites for finding in found) else of_series(case, CAUSE) or found
 
 
 def _by_level(case: Case) -> list[Finding]:

@@ -26,7 +26,7 @@ GOROUTINES, FINALIZERS, THREADS = "goroutines", "finalizers", "threads"
 RETAINED, ALLOCATED, NATIVE = "retained", "allocated", "native"
 LOCKS = frozenset({"mutex", "rwmutex"})  # rows of goroutines that wait for a lock
 ANYWHERE = "*."  # before a name: in any package
-_OF_THE_RUNTIME = ("runtime.", "internal/runtime/")
+_RUNTIME_PREFIXES = ("runtime.", "internal/runtime/")
 LEAST_SHARE = 0.05  # of a profile's total: a smaller site is not mentioned
 _CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?[0-9]+)+$|-fm$")
 _ARGUMENTS = r"(?:\[.*\])?"  # type arguments
@@ -80,7 +80,7 @@ class Signature:
 
     def is_for_another(self, inside: Sequence[str]) -> bool:
         """Whether a stack that fits allocated for what another function made."""
-        innermost = [name for name in inside if not name.startswith(_OF_THE_RUNTIME)][:1]
+        innermost = [name for name in inside if not name.startswith(_RUNTIME_PREFIXES)][:1]
         return any(_is_called(frame, innermost) for frame in self.of_another)
 
 

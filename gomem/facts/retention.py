@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 STOPPED = frozenset("Tt")
 HUGE = "AnonHugePages"
-_OF_A_LINE = {
+_LINE_COLUMNS = {
     "HeapInuse": "heap_inuse_bytes",
     "HeapIdle": "heap_idle_bytes",
     "HeapSys": "heap_sys_bytes",
@@ -61,7 +61,7 @@ def heap_of_log(capture: Capture) -> pd.DataFrame:
     if not isinstance(lines, pd.DataFrame):
         return capture.memstats.head(0)
     last = lines[lines["heap_sys_bytes"].notna()].tail(1)
-    sizes = {name: last[column].to_numpy() for name, column in _OF_A_LINE.items()}
+    sizes = {name: last[column].to_numpy() for name, column in _LINE_COLUMNS.items()}
     stats = pd.DataFrame({"moment": [f"line {number}" for number in last["line"]], **sizes})
     return stats.reindex(columns=capture.memstats.columns)
 

@@ -1,14 +1,17 @@
 """Memory of C's is named with its bytes; what every program has of it is not."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
+from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.causes import anonymous_mapping, native_memory
 from gomem.causes.finding import Severity
 from gomem.causes.native_memory import find
+from gomem.causes.outside_go import Growth
 from gomem.text import Bytes, Rate, Share
 from gomem.units import KIB, MIB
 from tests.builders import but, smaps_entry
@@ -249,14 +252,21 @@ def test_totals_tell_how_much_is_not_gos_at_least():
     }.items()
 
 
-def test_bounds_far_apart_are_said_as_at_least():
-    (found,) = find(answers(totals(40), totals(140, name="2")))
+@pytest.mark.parametrize(
+    ("first", "last", "words"),
+    [
+        pytest.param(
+            (56, 73), (272, 283),
+            " has grown by at least 199 MiB, to at least 272 MiB (93 % of RSS)", id="far",
+        ),
+        pytest.param((64, 66), (276, 280), " grows: 65 MiB → 278 MiB (95 % of RSS)", id="near"),
+    ],
+)  # fmt: skip
+def test_bounds_far_apart_are_said_as_at_least(first, last, words):
+    ends = [(None, Interval(low * MIB, high * MIB)) for low, high in (first, last)]
+    rise = SimpleNamespace(first=65 * MIB, last=278 * MIB)
 
-    grown, reached = (part.value for part in found.title.of(Bytes))
-    assert "has grown by at least " in found.title
-    shown = {row.field: row.value for row in found.evidence}
-    last = shown["C and other native memory, last, at least"]
-    assert (last - shown["C and other native memory, first, at most"], last) == (grown, reached)
+    assert f"It{words}" == Growth(rise, 292 * MIB, False, "possible", tuple(ends)).title("It")
 
 
 def test_totals_of_one_moment_are_a_note():

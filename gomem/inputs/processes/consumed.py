@@ -36,7 +36,7 @@ _ENDED = re.compile(
     rb"status=9/KILL"
 )
 # Lines of a unit file, and of systemd's log, as people paste them below a size.
-_OF_A_UNIT = re.compile(
+_UNIT_LINE = re.compile(
     rb"^[ \t]*(?:\[(?:Unit|Service|Install|Slice|Scope)\]|(?!Vm|Rss)[A-Z][A-Za-z]{2,40}=\S[^\n]*"
     rb"|[^\n]{0,120}?\b[\w.@\\-]{1,200}\.(?:service|scope|slice): [^\n]*)[ \t]*$",
     re.MULTILINE,
@@ -70,7 +70,7 @@ def limit_of_unit(head: bytes) -> UnitLimit | None:
 
 def without_units(data: bytes) -> bytes:
     """Leave the lines of unit files and of systemd's log empty."""
-    return _OF_A_UNIT.sub(b"", data)
+    return _UNIT_LINE.sub(b"", data)
 
 
 def killed_units(head: bytes) -> dict[bytes, int]:
