@@ -111,7 +111,11 @@ def test_what_is_resident_grows_on_unless_it_is_garbage(about, may):
         moments.append(one)
     case = answers_of(*moments)
     vars(case.facts)["goroutines"] = SimpleNamespace(
-        count=None, stacks=None, descriptors_bytes=1e9 * told.get("pile_up", False), waiting=None
+        comes_and_goes=False,
+        count=None,
+        stacks=None,
+        descriptors_bytes=1e9 * told.get("pile_up", False),
+        waiting=None,
     )
 
     assert may == may_grow_on(case, 20 * MIB)
@@ -292,7 +296,7 @@ def piling(count=None, stacks=None, descriptors=0.0, rises=True, **thresholds):
     limits = {"goroutine_growth": 10, "goroutine_growth_ratio": 2.0, "goroutine_bytes": 100}
     case = answers_of(**limits | thresholds)
     vars(case.facts)["goroutines"] = SimpleNamespace(
-        count=count, stacks=stacks, descriptors_bytes=descriptors, rises=rises
+        comes_and_goes=False, count=count, stacks=stacks, descriptors_bytes=descriptors, rises=rises
     )
     return case
 
