@@ -90,6 +90,7 @@ def test_the_usual_thresholds():
         "finalizer_growth": 1_000,
         "finalizer_seconds": 60.0,
         "profiling_bytes": 16 * MIB,
+        "profiler_cpu_fraction": 0.10,
         "stack_bytes": 8 * MIB,
         "stack_each_bytes": 64 * KIB,
         "recursion_depth": 10,
