@@ -164,8 +164,7 @@ class Thresholds:
             share of the time is how the program works, and a note.
         spike_usual_fraction: allocation-spike. A level that is high in more than this share of the
             readings, and of the time, is the usual level: the other readings are dips.
-        spike_times: allocation-spike. Number of bursts from which they are how the program works,
-            and a note; for the score, more bursts add nothing.
+        spike_times: allocation-spike. Bursts from which they are how the program works: a note.
         healthy_log_seconds: Time that a GC log must cover for "healthy": less is start-up.
         spike_rates: Required intervals with a rate: a spike and two others; the higher one counts.
         enough_cycles: Collections required for a finding. A heap that doubles from 4 MiB to 4 TiB
@@ -182,8 +181,7 @@ class Thresholds:
             than 95 % for the program low.
         frequent_interval_seconds: Median interval up to which collections are frequent. With ten
             per second, most requests meet a marking phase, with its assists and write barriers.
-        critical_marking_fraction: Share at which the GC hardly rests: marking has a quarter of the
-            Ps, so a GC that takes a quarter overall is always marking.
+        critical_marking_fraction: Share at which the GC hardly rests: marking has a quarter of Ps.
         small_room_fraction: Headroom, as a share of the live heap, below which the report asks what
             made it so small, and a GOGC that is low: half of what GOGC=100 leaves.
         limit_room_fraction: Headroom under a memory limit, as a share of the live heap. At this or
