@@ -38,11 +38,7 @@ OF_KERNEL = ("smaps", "smaps_rollup", "status", "statm")
     ("low", "high", "words"),
     [
         pytest.param(199, 227, "+199 MiB or more", id="near"),
-<<<<<<< HEAD
-        pytest.param(-61, -43, "\N{MINUS SIGN}43 MiB or more", id="a fall"),
-=======
         pytest.param(-61, -43, minus("-43 MiB or more"), id="a fall"),
->>>>>>> 0553cdc8 (tests: a rise whose bounds are far apart is said as the least)
         pytest.param(10, 100, "between +10 MiB and +100 MiB", id="far apart"),
     ],
 )

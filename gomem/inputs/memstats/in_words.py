@@ -120,8 +120,18 @@ def lines_in_words(data: bytes) -> set[int]:
     text = plain_words(data)
     lines = LineNumbers(text)
     dumps = filter(is_dump, dumps_of(list(_fields(text))))
-    found = {lines.at(size.start) for fields in dumps for size in fields}
+    found: set[int] = set()
+    for fields in dumps:
+        own = [lines.at(size.start) for size in fields]
+        found |= {*own, own[0] - 1} if _heading(text, fields[0].start) else {*own}
     return found | heads_of_tables(data) | lines_of_rows(data)
+
+
+def _heading(text: bytes, start: int) -> bytes:
+    """Return the line above a dump's first, if it begins with a time of day; else empty."""
+    begin = text.rfind(b"\n", 0, start) + 1
+    above = text[text.rfind(b"\n", 0, max(0, begin - 1)) + 1 : begin]
+    return above if clock_at_start(above) else b""
 
 
 def _may_have_dumps(data: bytes) -> bool:
@@ -172,7 +182,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         dump.rss = _rss_beside(beside, fields) or _rss_beside(_line_of_rss(plain, *ends), fields)
         dump.goroutines = _goroutines_beside(plain, start, end, is_above=is_above)
         dump.begins = line in apart
-        clock = clock_at_start(beside)
+        clock = clock_at_start(beside) or clock_at_start(_heading(plain, start))
         since = plain.rfind(b"\n", 0, start) + 1 if clock else max(ended, start - 2000)
         dump.time, ended = time_beside(plain, max(ended, since), start, end)
         dump.time_of_day = "" if dump.time else clock

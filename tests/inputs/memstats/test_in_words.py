@@ -9,7 +9,7 @@ from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.errors import FormatError
 from gomem.inputs.kinds import kind_of
-from gomem.inputs.memstats.in_words import looks_like_in_words, parse_in_words
+from gomem.inputs.memstats.in_words import lines_in_words, looks_like_in_words, parse_in_words
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.pprof.read import read_pprof
 from gomem.text import Bytes
@@ -576,3 +576,31 @@ def test_the_time_of_a_reading_is_the_start_and_the_uptime(key):
     assert ["2026-11-20T06:58:51.500000+00:00"] == [dump.time.isoformat() for dump in dumps]
     dumps, _ = parse_in_words((head.partition("\n")[0] + "\n" + fields).encode(), source="a.txt")
     assert [None] == [dump.time for dump in dumps]
+
+
+def test_the_line_above_a_dump_says_when_it_was_taken():
+    dump = '   "Alloc": {size},\n   "Sys": 25864472,\n   "HeapAlloc": {size},\n   "NumGC": {gcs},\n'
+    each = (("22:03:46", 9314664, 8), ("22:04:04", 25644016, 14))
+    text = "".join(
+        f"{at} (resident {gcs} MB)\n{dump.format(size=size, gcs=gcs)}\n" for at, size, gcs in each
+    ).encode()
+
+    dumps, _ = parse_in_words(text, source="mail")
+
+    assert ["22:03:46", "22:04:04"] == [one.time_of_day for one in dumps]
+    assert {1, 7} <= lines_in_words(text)
+
+
+def test_a_rows_own_clock_counts_and_not_a_time_in_the_text_above():
+    names = ("time", "HeapAlloc", "HeapInuse", "Sys", "NumGC")
+    rows = [
+        names,
+        ["---"] * 5,
+        ("22:06:23", *["10485760"] * 3, "1"),
+        ("22:06:47", *["20971520"] * 3, "2"),
+    ]
+    table = "".join("| {} |\n".format(" | ".join(row)) for row in rows)
+
+    dumps, _ = parse_in_words(f"2026/11/27 22:06:27 batch done\n\n{table}".encode(), source="mail")
+
+    assert [(None, "22:06:23"), (None, "22:06:47")] == [(d.time, d.time_of_day) for d in dumps]
