@@ -33,9 +33,11 @@ _START = re.compile(
     re.IGNORECASE,
 )
 _UPTIME = re.compile(rb"\bup[_ -]?time" + _SIGN + rb"(\d[\d.hmns]{1,40})(?!\w)", re.IGNORECASE)
-# At the start of a line or in a column `time`, or where it says when: `/debug/vars at 09:00:05: HeapAlloc 2517560`.
+# At the start of a line or in a column `time`, or where it says when: `/debug/vars at 09:00:05:
+# HeapAlloc 2517560`.
 _CLOCK = re.compile(
-    rb"(?:[^\n:]{0,60} at )?[ \t>\[]*(?:time: )?([01]?\d:[0-5]\d:[0-5]\d|2[0-3]:[0-5]\d:[0-5]\d)(?!\d|:\d)"
+    rb"(?:[^\n:]{0,60} at )?[ \t>\[]*(?:time: )?"
+    rb"([01]?\d:[0-5]\d:[0-5]\d|2[0-3]:[0-5]\d:[0-5]\d)(?!\d|:\d)"
 )
 
 
