@@ -12,6 +12,7 @@ from gomem.text import Count
 from gomem.units import MIB
 
 if TYPE_CHECKING:
+    from gomem.analysis.memory.live_heap import LiveHeap
     from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
@@ -27,9 +28,6 @@ def growth_features(case: Case) -> dict[str, float] | None:
     if live is None or rise is None or not matters(rise, thresholds):
         return None
     if rise.readings < thresholds.growth_readings and not _is_large(rise, thresholds):
-        return None
-    is_timed = live.level.source != MARKS or any(m.time for m in case.facts.moments)
-    if is_timed and rise.seconds < thresholds.growth_watch_seconds:
         return None
     return {
         "linear_share": rise.linear_share,
@@ -53,6 +51,12 @@ def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
         return False
     least = max(thresholds.growth_bytes, thresholds.growth_fraction * rise.last, rise.error)
     return rise.grown >= least
+
+
+def is_brief(live: LiveHeap, rise: Rise, case: Case) -> bool:
+    """Return whether a rise was watched for so few seconds that work in progress looks the same."""
+    is_timed = live.level.source != MARKS or any(m.time for m in case.facts.moments)
+    return is_timed and rise.seconds < case.thresholds.growth_watch_seconds
 
 
 def has_stopped(case: Case) -> bool:

@@ -25,6 +25,7 @@ from gomem.causes.checks import (
     finalizers_hold_up,
     grows,
     has_stopped,
+    is_brief,
     matters,
     printed_bytes,
     probability,
@@ -75,7 +76,7 @@ def _by_level(case: Case) -> list[Finding]:
     if live is None:
         ways = (of_delta, of_rss, of_printed, of_arenas)
         return next(filter(None, (way(case, CAUSE) for way in ways)), [])
-    if live.rise is None or has_stopped(case):
+    if live.rise is None or is_brief(live, live.rise, case) or has_stopped(case):
         return []
     if not grows(case):
         is_of_profiles = live.level.source == PROFILES and matters(live.rise, thresholds)

@@ -281,7 +281,7 @@ def test_where_there_is_nothing_to_draw_it_is_said(capsys):
 
 def test_a_pattern_names_lines_of_the_programs_own(tmp_path, capsys):
     log = tmp_path / "api.log"
-    log.write_text("12:00 rss=100MiB\n12:01 rss=160MiB\n")
+    log.write_text("12:00 load done, rss=100MiB\n12:01 load done, rss=160MiB\n")
 
     assert 2 == run(["report", str(log), "--format", "text"])
     capsys.readouterr()
