@@ -77,6 +77,11 @@ def begins_of_forms(lines: Sequence[bytes]) -> set[int]:
     return set() if is_log else begins
 
 
+def begin_of_first_form(lines: Sequence[bytes]) -> int | None:
+    """Return the first line that only one form has; None without one."""
+    return next((place for place, _ in _forms_in(lines)), None)
+
+
 def _first_line(lines: Sequence[bytes], form: str, last: int, place: int) -> int:
     """The first line of a form, whose first known line is at `place`, below the last of another."""
     above = _ABOVE.get(form.partition(" ")[0], _NOTHING)

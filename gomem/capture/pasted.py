@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from gomem.capture.blocks import begins_with_a_log, blocks_of
-from gomem.capture.forms import begins_of_forms
+from gomem.capture.forms import begin_of_first_form, begins_of_forms
 from gomem.capture.stretch import IN_LINES, LOG, TABLE, UNREAD, Stretch, joined
 from gomem.inputs.cgroup.session import asks_for_cgroup
 from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
@@ -258,8 +258,11 @@ def _divided(lines: Sequence[bytes], stretch: Stretch) -> list[Stretch]:
     """The blocks of a stretch, if they are several artefacts; else the stretch."""
     blocks = blocks_of(lines, stretch.start, stretch.stop)
     if len(blocks) < 2 and not any(block.is_item for block in blocks):
-        is_among = bool(blocks) and kind_of(_text(lines, stretch)) is None
-        return [replace(stretch, start=blocks[0].start)] if is_among else [stretch]
+        if not blocks or kind_of(_text(lines, stretch)) is not None:
+            return [stretch]
+        above = begin_of_first_form(lines[stretch.start : blocks[0].start])
+        start = blocks[0].start if above is None else stretch.start + above
+        return [replace(stretch, start=start)]
     clocks = [block.caption is not None and _CLOCK.search(lines[block.caption]) for block in blocks]
     return [
         replace(stretch, start=block.start, stop=block.stop, at=clock[0] if clock else b"")

@@ -108,7 +108,9 @@ def _beside_ps(folder, rss, **parts):
 def test_shared_memory_that_rss_lacks_is_said_first(tmp_path):
     verdict = _beside_ps(tmp_path, 7240, shmem=300)
 
-    assert verdict.headline.startswith("The cgroup uses 303 MiB: 300 MiB shared memory and files")
+    assert verdict.headline.startswith(
+        "The cgroup uses at least 303 MiB: 300 MiB shared memory and files"
+    )
     assert "RSS is 7.1 MiB (till, PID 4711, by ps)" in verdict.headline
     assert "find /dev/shm" in verdict.next_step
 

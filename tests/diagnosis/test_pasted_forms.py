@@ -445,13 +445,12 @@ def test_a_count_of_goroutines_that_was_read_is_not_named_as_not_used(paste):
     assert ("12 goroutines",) == paste(text).unused_counts
 
 
-def test_goroutines_counted_in_a_sentence_are_named_as_not_used(paste):
+def test_goroutines_counted_in_a_sentence_are_said_where_no_file_counts_them(paste):
     capture = paste(
         f"And after an hour the server has 1200345 coroutines, so it is slow.\n\n```\n{TABLE}```\n"
     )
 
-    further = diagnose(capture).verdict.further
-    assert "1 goroutine count in the text not used (1200345 coroutines)" in further
+    assert "The text says: 1200345 coroutines." in diagnose(capture).verdict.whose
 
 
 KILL = (

@@ -61,9 +61,10 @@ def looks_like_table(data: bytes) -> bool:
 
 
 def has_rss_column(data: bytes) -> bool:
-    """Whether a text has such a table, and RSS is one of its sizes."""
+    """Whether a text has such a table with RSS beside a size of Go's."""
     table = table_in(data)
-    return table is not None and "rss" in table.pattern.units
+    sizes = set() if table is None else LEVELS & set(table.pattern.units)
+    return "rss" in sizes and len(sizes) > 1
 
 
 def table_in(data: bytes) -> Table | None:

@@ -232,7 +232,7 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
             22,
             22,
             "steady",
-            "retained heap is 22 MiB, at the scavenger's goal of 22 MiB (an upper bound",
+            "retained heap is 22 MiB, and the scavenger's goal is at most 22 MiB",
         ),
         (
             23,
@@ -240,7 +240,7 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
             "collection",
             "(set at the last GC). The other 1 MiB is above the goal, by less than 10 %",
         ),
-        (22, 22, None, "(an upper bound)"),
+        (22, 22, None, "the scavenger's goal is at most 22 MiB"),
         (22, 30, "steady", "(set by GOMEMLIMIT)"),
     ],
 )
