@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.commands import TAKE_HEAP_PROFILE
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Severity
+from gomem.inputs.metrics.series import MOST_BYTES_OF_SERIES
 from gomem.text import Bytes, Count, Quoted, text
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ def of_series(case: Case, cause: Cause) -> list[Finding]:
     (_, first), (path, last) = pages[0], pages[-1]
     (_, before), (moment, after) = sizes[0], sizes[-1]
     has_more = last.count >= limits.rise_ratio * first.count
-    if not has_more or not limits.has_grown(before, after):
+    most = MOST_BYTES_OF_SERIES * (last.count - first.count)
+    can_be = most >= limits.most_share * (after - before)
+    if not has_more or not can_be or not limits.has_grown(before, after):
         return []
     words = "{} has ever more series: {}, up from {}, while the process grew from {} to {}"
     counts, grew = (Count(last.count), Count(first.count)), (Bytes(before), Bytes(after))

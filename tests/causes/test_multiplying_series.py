@@ -23,7 +23,7 @@ def diagnosed(folder, pages):
 
 
 def test_series_that_multiply_are_said_first_with_their_label(tmp_path):
-    verdict = diagnosed(tmp_path, [(1500, 20), (4500, 80)]).verdict
+    verdict = diagnosed(tmp_path, [(1500, 20), (4500, 60)]).verdict
 
     assert ("heap-growth", "warning", "possible") == (
         verdict.code, str(verdict.severity), verdict.confidence,
@@ -36,10 +36,11 @@ def test_series_that_multiply_are_said_first_with_their_label(tmp_path):
 @pytest.mark.parametrize(
     "pages",
     [
-        pytest.param([(4500, 20), (4500, 80)], id="as many series"),
-        pytest.param([(1500, 80), (4500, 80)], id="the process did not grow"),
-        pytest.param([(900, 20), (4500, 80)], id="few at first, so that nothing counted them"),
-        pytest.param([(4500, 80)], id="one page"),
+        pytest.param([(4500, 20), (4500, 60)], id="as many series"),
+        pytest.param([(1500, 20), (4500, 80)], id="they cannot hold half of the growth"),
+        pytest.param([(1500, 60), (4500, 60)], id="the process did not grow"),
+        pytest.param([(900, 20), (4500, 60)], id="few at first, so that nothing counted them"),
+        pytest.param([(4500, 60)], id="one page"),
     ],
 )
 def test_each_guard_alone_silences_it(pages, tmp_path):

@@ -10,7 +10,11 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from gomem.units import KIB
+
 MIN_SERIES = 1000  # of a metric
+# In a client's memory: a histogram with dozens of buckets and labels as long as a path has less.
+MOST_BYTES_OF_SERIES = 8 * KIB
 _NAMED = re.compile(rb"^([A-Za-z_:][\w:]*+)\{", re.MULTILINE)
 _LABEL = re.compile(rb'([A-Za-z_]\w{0,200})="((?:[^"\\\n]|\\.)*+)"')
 _PART = re.compile(r"_(?:bucket|sum)$")
