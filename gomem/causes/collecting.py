@@ -33,10 +33,10 @@ def costly_cpu_profile(case: Case) -> RuntimeCpu | None:
     return taken if taken.fraction >= limits.critical_marking_fraction else None
 
 
-def cpu_profile_evidence(taken: RuntimeCpu) -> tuple[Evidence, ...]:
-    """Return the GC's numbers in a CPU profile as evidence."""
+def cpu_profile_evidence(taken: RuntimeCpu, part: str = "the GC") -> tuple[Evidence, ...]:
+    """Return the numbers of a part of the runtime in a CPU profile as evidence."""
     return (
-        *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
+        *known(taken.path, "fraction", {f"share of {part}": taken.fraction}),
         *known(taken.path, "s", {"CPU used": taken.used_seconds}),
     )
 

@@ -113,10 +113,11 @@ def threads_occupied(case: Case) -> int:
 
 
 def _blocked(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
-    by_frames = stacks_of(frame).map(_sends_or_locks).astype(bool)
     states = frame["state"] if "state" in frame else pd.Series(None, frame.index, dtype=object)
-    are_blocked = states.isin(BLOCKED) | (states.isna() & by_frames)
-    blocked = int(frame.loc[are_blocked, "goroutines"].sum())
+    untold = frame[states.isna()]
+    by_stack = untold.groupby(stacks_of(untold))["goroutines"].sum()
+    blocked = int(frame.loc[states.isin(BLOCKED), "goroutines"].sum())
+    blocked += sum(int(there) for stack, there in by_stack.items() if _sends_or_locks(str(stack)))
     if blocked < case.thresholds.goroutine_growth:
         return None
     return Suspicion(blocked, "are blocked in a send or a lock", True)

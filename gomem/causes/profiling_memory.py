@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from gomem.analysis.memory.groups import RUNTIME
 from gomem.causes.cause import Case, Cause
-from gomem.causes.evidence import known, rss_evidence
+from gomem.causes.collecting import cpu_profile_evidence
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.text import Bytes, Command, MomentName, Share, Text, text
 
@@ -37,10 +38,7 @@ def find(case: Case) -> list[Finding]:
             Severity.WARNING,
             text(words, Share(taken.fraction), every),
             cpu_fraction=taken.fraction,
-            evidence=(
-                *known(taken.path, "fraction", {"share of the heap profiler": taken.fraction}),
-                *known(taken.path, "s", {"CPU used": taken.used_seconds}),
-            ),
+            evidence=cpu_profile_evidence(taken, "the heap profiler"),
             mechanism=_WALKS,
             next_step=text(_USUAL, Command("grep -rn MemProfileRate .")),
             confidence="certain" if is_whole else "likely",
