@@ -13,7 +13,6 @@ be hidden.
 
 from __future__ import annotations
 
-import re
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -390,14 +389,3 @@ def _spoken(part: Part) -> Part:
     """Call a snapshot named `7` or `after` a snapshot, so that a sentence is not misread."""
     is_misread = type(part) is MomentName and (is_digits(part) or part in ADVERBS)
     return NumberedMoment(part.value) if is_misread else part
-
-
-def first_and_rest(whole: str) -> tuple[Text, Text]:
-    """Split a text after its first sentence: at a stop in gomem's own words, before a capital."""
-    parts = Text(whole).parts
-    for place, part in enumerate(parts):
-        end = re.search(r"[.?!](?= [A-Z])", part) if type(part) is Words else None
-        if end is not None:
-            before, after = part[: end.end()], part[end.end() + 1 :]
-            return Text(*parts[:place], before), Text(after, *parts[place + 1 :])
-    return Text(whole), Text()

@@ -26,6 +26,7 @@ from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.cgroup_growth import beyond_rss, cgroup_growth, usage_words
 from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
 from gomem.diagnosis.findings import DATA_PREFIX
+from gomem.diagnosis.first_sentence import first_and_rest
 from gomem.diagnosis.further import further_words, series_words
 from gomem.diagnosis.healthy import unread_series_words
 from gomem.diagnosis.listed_memory import (
@@ -59,7 +60,7 @@ from gomem.diagnosis.replicas import replica_words
 from gomem.diagnosis.said_in_text import counts_words, unit_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
-from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
+from gomem.text import Bytes, Count, File, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.charts.look import BLUE, GROUP_LOOK, look_of_group
 from gomem.diagnosis.findings import DATA_PREFIX
+from gomem.diagnosis.first_sentence import first_and_rest
 from gomem.diagnosis.part_words import brief_level
 from gomem.inputs.schema import rows_of
 from gomem.text import (
@@ -21,7 +22,6 @@ from gomem.text import (
     Seconds,
     Share,
     Text,
-    first_and_rest,
     text,
 )
 from gomem.units import format_count, is_unknown

@@ -7,8 +7,9 @@ import pytest
 from gomem.analysis.memory.bounds import Interval
 from gomem.causes import CAUSES
 from gomem.diagnosis.diagnosis import diagnose
+from gomem.diagnosis.first_sentence import first_and_rest
 from gomem.diagnosis.owners import Owner, Owners
-from gomem.text import Bytes, Text, first_and_rest
+from gomem.text import Bytes, Text
 from gomem.units import MIB
 from gomem.views.document import Bars, Card, Figure, Folded, Lead, Tiles
 from gomem.views.report.collector import collector_section
