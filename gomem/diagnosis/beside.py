@@ -11,6 +11,7 @@ from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.goroutine_words import by_goroutines
 from gomem.diagnosis.in_use import who_holds
 from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
+from gomem.diagnosis.live_level import is_level_between_profiles, live_level_words
 from gomem.diagnosis.without_rss import by_pasted
 from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
@@ -42,7 +43,8 @@ def whose_words(
         _live_share_words(diagnosis, facts),
     )
     held = (_holder(diagnosis, facts, named), _goroutine_words(diagnosis, facts, named))
-    return (*said, *of_go, *_beside(diagnosis), *held)
+    level = live_level_words(diagnosis, facts)
+    return (*said, *of_go, *_beside(diagnosis), level, *held)
 
 
 def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -77,13 +79,13 @@ def _mapped_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """Changes outside RSS: in-use heap, goroutines."""
-    beside = (
-        observation
+    """Changes outside RSS: goroutines, and in-use heap unless its profiles lag behind a level one."""
+    left_out = {"in_use"} if is_level_between_profiles(diagnosis) else frozenset()
+    return tuple(
+        observation.sentence
         for observation in diagnosis.observations
-        if observation.group in OBSERVED_BESIDE
+        if observation.group in OBSERVED_BESIDE - left_out
     )
-    return tuple(observation.sentence for observation in beside)
 
 
 def _goroutine_words(

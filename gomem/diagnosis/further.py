@@ -52,7 +52,7 @@ def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) ->
         *filter(None, found),
         *counted,
         *_said(diagnosis),
-        *_unread(diagnosis, repeated),
+        *_unread(diagnosis, repeated, is_whole=named is None),
         *_unused(diagnosis),
     ]
     return text("Also: {}.", joined(", ", words)) if words else ""
@@ -86,10 +86,17 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
     return [text(words, Count(len(said), n), first_quoted(said)) for n, said in unused if said]
 
 
-def _unread(diagnosis: Diagnosis, repeated: str) -> list[Text]:
-    """Files about memory of a kind that gomem cannot read, but the one that the verdict repeats."""
+def _unread(diagnosis: Diagnosis, repeated: str, *, is_whole: bool) -> list[Text]:
+    """Files about memory of a kind that gomem cannot read, but the one that the verdict repeats.
+
+    A verdict without a finding is as good as the files that it judges by, so it names all others.
+    """
     capture, facts = diagnosis.capture, diagnosis.facts
     paths = [path for path in capture.unread_evidence if path != repeated]
+    if is_whole:
+        read = {file.source.text_name for file in capture.files}
+        unread = {source.text_name for source in capture.passed_over} - read
+        paths += sorted(unread & capture.looks.keys() - {*capture.unread_evidence})
     used = (facts.settings_stated.environment, facts.kill_described)
     names = {description.source for description in used if description is not None}
     said = []

@@ -265,6 +265,11 @@ class Verdict:
         return "" if self.sentence.lower().startswith(self.label) else self.label
 
     @property
+    def stop(self) -> str:
+        """What separates the label from the sentence: a label without a finding stands alone."""
+        return "." if self.tone in {"good", "neutral"} else ":"
+
+    @property
     def number(self) -> str:
         """The headline number and its name; empty without one, or if the sentence has it."""
         if self.size is None:

@@ -15,7 +15,6 @@ from gomem.text import (
     BytesChange,
     Command,
     Count,
-    File,
     MomentName,
     Name,
     Number,
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 TONES: dict[Severity, Tone] = {
     Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.INFO: "info",
 }  # fmt: skip
-NAMED_UNREAD = 2  # files
 SHOWN_PROOF = 3  # lines below the headline
 
 
@@ -98,14 +96,7 @@ def _files_read(capture: Capture) -> Text:
     unread = {source.text_name for source in capture.passed_over} - read
     if not unread:
         return text("{}", Count(len(read), "file"))
-    files = text("{} of {}", str(len(read)), Count(len(read) + len(unread), "file"))
-    unsaid = sorted(unread & capture.looks.keys() - {*capture.unread_evidence})
-    if not unsaid:
-        return files
-    named = [text("{} ({})", File(name), capture.looks[name]) for name in unsaid[:NAMED_UNREAD]]
-    more = len(unsaid) - len(named)
-    named += [text("{} more", str(more))] * bool(more)
-    return text("{}; not read: {}", files, joined(", ", named))
+    return text("{} of {}", str(len(read)), Count(len(read) + len(unread), "file"))
 
 
 def _size(diagnosis: Diagnosis) -> Tile | None:

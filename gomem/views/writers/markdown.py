@@ -43,7 +43,7 @@ def write_markdown(document: Document) -> str:
 
 def verdict_lines(verdict: Verdict) -> list[str]:
     """The verdict in paragraphs."""
-    label = f"{escaped(verdict.lead_in.capitalize())}: " if verdict.lead_in else ""
+    label = f"{escaped(verdict.lead_in.capitalize())}{verdict.stop} " if verdict.lead_in else ""
     lines = [f"**{label}{escaped(verdict.sentence)}**"]
     lines += map(escaped, (verdict.number, *verdict.lines))
     return [line for line in lines if line] + _steps("Next", verdict.steps)

@@ -62,7 +62,7 @@ def _head(document: Document, width: int) -> Iterator[Row]:
     if verdict is None:
         return
     yield KEEP, "", ""
-    label = f"{verdict.lead_in.upper()}: " if verdict.lead_in else ""
+    label = f"{verdict.lead_in.upper()}{verdict.stop} " if verdict.lead_in else ""
     sentence = f"{MARKS[verdict.tone]} {label}{verdict.sentence}"
     yield from _wrapped(KEEP, sentence, STYLES[verdict.tone], width, 2)
     if verdict.number:

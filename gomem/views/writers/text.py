@@ -88,7 +88,7 @@ class _Writer:
         self._wrapped(f"Made by {document.made_by}.", "dim")
 
     def _verdict(self, verdict: Verdict) -> None:
-        label = f"{verdict.lead_in}: " if verdict.lead_in else ""
+        label = f"{verdict.lead_in}{verdict.stop} " if verdict.lead_in else ""
         mark, style = MARKS[verdict.tone], STYLES[verdict.tone]
         self._wrapped(f"{mark} {label}{verdict.sentence}", style, hang=2)
         if verdict.number:

@@ -1,0 +1,106 @@
+"""Is the live heap level at the end? That answers whether memory that grew goes on growing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.analysis.memory.live_heap import LOG, PROFILES
+from gomem.analysis.series.level import LATE, Level
+from gomem.analysis.series.shapes import MOVES
+from gomem.causes.checks import grows
+from gomem.facts.profiles import IN_USE, that_count
+from gomem.text import Bytes, Count, Seconds, Text, text
+
+if TYPE_CHECKING:
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
+
+MIN_READINGS = 3  # GCs at the end that find about the same
+MIN_SHARE = 0.1  # of the total: a smaller live heap does not decide how it moves
+DRIFT = 0.025  # of a level: its second half is no higher than that
+SWAYS = 2.0  # errors of a reading: a level's readings differ by no more
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The readings at the end of a level that are about the same."""
+
+    begins: float  # the time of the first, on the level's clock
+    readings: int
+    seconds: float  # from the first to the last
+    least: float
+    most: float
+    is_whole: bool  # whether all readings are in it
+
+
+def level_at_end(level: Level) -> Stretch | None:
+    """Return the longest stretch at the end in which a level stays; None if it is too short.
+
+    It has to last for a third of what was watched, and its second half may be no higher.
+    """
+    values, seconds = level.values, level.seconds
+    errors = level.errors if len(level.errors) else np.zeros(len(values))
+    ends = values[::-1]
+    highest, lowest = np.maximum.accumulate(ends), np.minimum.accumulate(ends)
+    slack = MOVES * highest + SWAYS * np.maximum.accumulate(errors[::-1])
+    count = int(np.argmin(np.append(highest - lowest <= slack, False)))
+    begins = float(seconds[-count])
+    stretch = Stretch(
+        begins=begins,
+        readings=count,
+        seconds=float(seconds[-1]) - begins,
+        least=float(lowest[count - 1]),
+        most=float(highest[count - 1]),
+        is_whole=count == len(values),
+    )
+    begin, until = level.watched or (float(seconds[0]), float(seconds[-1]))
+    watched = max(until, float(seconds[-1])) - min(begin, float(seconds[0]))
+    is_long = count >= MIN_READINGS and stretch.seconds >= LATE * watched
+    return stretch if is_long and _stays(values[-count:], errors[-count:]) else None
+
+
+def _stays(values: np.ndarray, errors: np.ndarray) -> bool:
+    """Whether the second half of a stretch is no higher than the first, within the errors."""
+    half = len(values) // 2
+    risen = float(np.median(values[-half:]) - np.median(values[:half]))
+    return risen <= max(DRIFT * float(values.max()), float(np.median(errors)))
+
+
+def live_level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """Say that the last GCs found about the same live heap; empty if they did not, or are few."""
+    stretch, account = _stretch(diagnosis), diagnosis.facts.account
+    if facts is None or facts.ledger is None or stretch is None or account is None:
+        return Text()
+    if stretch.most < MIN_SHARE * account.last.total_bytes:
+        return Text()
+    least, most = Bytes(round(stretch.least)), Bytes(round(stretch.most))
+    size = most if least == most else text("{} to {}", least, most)
+    which = "all" if stretch.is_whole else "the last"
+    words = "The live heap is level: {} at {} {} seen ({})."
+    return text(words, size, which, Count(stretch.readings, "GC"), Seconds(stretch.seconds))
+
+
+def _stretch(diagnosis: Diagnosis) -> Stretch | None:
+    """The stretch of the live heap that collections marked, unless a finding says that it grows."""
+    live = diagnosis.facts.live_heap
+    if live is None or live.earlier_run is not None:
+        return None
+    if live.level.source == PROFILES or live.level.is_rough:
+        return None
+    return None if grows(diagnosis.case) else level_at_end(live.level)
+
+
+def is_level_between_profiles(diagnosis: Diagnosis) -> bool:
+    """Whether GCs found a level live heap for as long as the heap profiles were taken.
+
+    Profiles that differ then are a GC or two behind, or differ by sampling.
+    """
+    stretch, live = _stretch(diagnosis), diagnosis.facts.live_heap
+    if stretch is None or live is None or live.level.source == LOG:
+        return False
+    profiles = that_count(IN_USE, diagnosis.facts.profiles.in_order).values()
+    first = next(iter(profiles), None)
+    return first is not None and stretch.begins <= first.columns.time_nanos / 1e9
