@@ -70,7 +70,7 @@ def loop_of_ps(head: bytes, _: str) -> Resemblance | None:
 
 def _cells(table: bytes) -> list[list[str]]:
     """Return the header, and the rows that begin with a time, up to the first other line."""
-    head, *below = table.decode("utf-8", "replace").split("\n")
+    head, *below = table.decode("utf-8", "replace").replace("\r", " ").split("\n")
     kept = [head]
     for line in below:
         if _ROW.fullmatch(line.encode()) is None:

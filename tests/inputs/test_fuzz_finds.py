@@ -8,9 +8,11 @@ from gomem.errors import FormatError
 from gomem.inputs.escapes.parse import parse_escapes
 from gomem.inputs.heapdump.parse import parse_heapdump
 from gomem.inputs.memstats.parse import parse_memstats, parse_memstats_in_words
+from gomem.inputs.number_series import exported_by_grafana
 from gomem.inputs.pprof.count_text import parse_count_text
 from gomem.inputs.pprof.heap_text import parse_heap_text
 from gomem.inputs.pprof.read import read_folded, read_pprof
+from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines
 from gomem.inputs.smaps.parse import kind_of_mappings
 from gomem.inputs.smaps.table import read_smaps
 from gomem.inputs.status.parse import looks_like_status, parse_status
@@ -243,3 +245,18 @@ def test_addresses_below_a_record_that_make_it_none_are_lines_of_their_own():
 
     assert [7, 1] == counted.columns.value[:, 0].tolist()
     assert ["line 4", "line 7"] == [fault.where for fault in damage]
+
+
+def test_a_carriage_return_within_a_line_is_no_fault_of_a_table():
+    data = (MALFORMED / "runtime_lines/carriage-return-in-a-head.log").read_bytes()
+
+    assert not looks_like_runtime_lines(data)
+
+
+def test_a_carriage_return_within_a_row_of_grafanas_is_a_blank():
+    rows = b"".join(b"2026-01-01 12:00:0%d,%d\r \n" % (n, n) for n in range(4))
+
+    found = exported_by_grafana(b'"Time",heap\rbytes\n' + rows, "")
+
+    assert found is not None
+    assert "heap bytes from 0 to 3" in f"{found.what}"

@@ -5,7 +5,7 @@
     python -m tools.fuzz                        60 s over all targets
     python -m tools.fuzz --hours 1              an hour over all targets
     python -m tools.fuzz --only smaps           one target
-    python -m tools.fuzz --only smaps FILE      one input again
+    python -m tools.fuzz FILE --only smaps      one input again
     python -m tools.fuzz --plain                without coverage, and without atheris
     python -m tools.fuzz --status               how far the last runs have come
 

@@ -89,7 +89,7 @@ def bare_name(name: str) -> str:
 
 def names_in(head: bytes, separator: bytes) -> list[str]:
     """Return the names in a line; a separator in quotation marks or braces is part of a name."""
-    text = head.decode("utf-8", "replace")
+    text = head.decode("utf-8", "replace").replace("\r", " ")  # csv refuses it in a line
     cells = next(csv.reader([text], delimiter=separator.decode(), skipinitialspace=True), [])
     names: list[str] = []
     for cell in cells:

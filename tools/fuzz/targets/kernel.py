@@ -58,7 +58,7 @@ def check_smaps(data: bytes) -> None:
 def _sums_hold(data: bytes, mappings: Mappings, *, has_damage: bool) -> None:
     for name in (b"Rss", b"Size", b"Swap"):
         # A header whose line end is lost has the field behind it.
-        begin = re.compile(rb"(?:" + MAPPING.pattern + rb"?)?(?=" + name + rb":)")
+        begin = re.compile(rb"(?:" + MAPPING.pattern + rb"?)?(?<!\w)(?=" + name + rb":\s*\d)")
         found = [(line, begin.match(line)) for line in lines_of(data)]
         lines = [line[match.end() :] for line, match in found if match]
         known = [match for line in lines if (match := KIB.fullmatch(line))]
@@ -66,7 +66,7 @@ def _sums_hold(data: bytes, mappings: Mappings, *, has_damage: bool) -> None:
         column = mappings.fields.get(name.decode())
         mine = 0 if column is None else int(column.filled(0).sum(dtype=object))
         wanted(mine >= total, f"the sum of {name.decode()} is short", mine, total)
-        if len(known) == len(lines):
+        if len(known) == len(lines) and not has_damage:
             wanted(mine == total, f"the sum of {name.decode()}", mine, total)
         wanted(has_damage or len(known) == len(lines) or mine > total, "a size is lost", name)
 
