@@ -79,7 +79,7 @@ def _mapped_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """Changes outside RSS: goroutines, and in-use heap unless its profiles lag behind a level one."""
+    """Changes outside RSS: goroutines, and the heap in use unless its profiles lag."""
     left_out = {"in_use"} if is_level_between_profiles(diagnosis) else frozenset()
     return tuple(
         observation.sentence

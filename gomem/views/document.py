@@ -266,8 +266,8 @@ class Verdict:
 
     @property
     def stop(self) -> str:
-        """What separates the label from the sentence: a label without a finding stands alone."""
-        return "." if self.tone in {"good", "neutral"} else ":"
+        """What separates the label from the sentence: a label of two clauses stands alone."""
+        return "." if "," in self.label else ":"
 
     @property
     def number(self) -> str:

@@ -64,8 +64,9 @@ def test_it_says_where_the_memory_is_and_what_moved_it_there():
     assert [31.8, 60.3, 20.6, 6.5] == sizes_of(said.moved)
     assert "allocated since the last GC +21 MiB" in said.moved
     assert ("3-later", 63205376) == (said.moment, said.rss_bytes)
-    (in_use,) = said.whose  # which says who has more, so nobody else says who has most
+    in_use, level = said.whose  # who has more, so nobody else says who has most; and since when
     assert ["main.newSession"] == values_of(in_use, Function)
+    assert level.startswith("The live heap is level: 26 MiB at ")
 
 
 def test_rss_that_rose_and_has_stopped_is_healthy(tmp_path):
@@ -388,7 +389,7 @@ def test_a_file_that_looks_like_evidence_and_is_not_read_is_said(tmp_path):
     further = verdict(tmp_path / "capture").further
 
     assert "a.txt not read (what go tool pprof -traces printed of a profile)" in further
-    assert "1 more file not read" in further
+    assert "2 more files not read" in further
     assert "c.txt" not in further
     assert "README" not in further
     assert ["a.txt", "b.txt"] == values_of(further, File)

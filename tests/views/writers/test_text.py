@@ -12,7 +12,7 @@ from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 ALONE = """\
 api
 
-● no verdict. Go retains 9.8 KiB: 4.9 KiB Go objects and garbage (50 %), 2.9 KiB goroutine stacks
+● no verdict: Go retains 9.8 KiB: 4.9 KiB Go objects and garbage (50 %), 2.9 KiB goroutine stacks
   (30 %), 2 KiB free Go heap (20 %).
 One reading does not show whether memory grows.
 Next: See how much of this is in RSS:
