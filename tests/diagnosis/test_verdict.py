@@ -66,7 +66,7 @@ def test_it_says_where_the_memory_is_and_what_moved_it_there():
     assert ("3-later", 63205376) == (said.moment, said.rss_bytes)
     in_use, level = said.whose  # who has more, so nobody else says who has most; and since when
     assert ["main.newSession"] == values_of(in_use, Function)
-    assert level.startswith("The live heap is level: 26 MiB at ")
+    assert level.startswith("The live heap is level: 26 MiB to 27 MiB at the last 51 GCs seen ")
 
 
 def test_rss_that_rose_and_has_stopped_is_healthy(tmp_path):
