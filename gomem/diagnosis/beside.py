@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.groups import FILES, UNDIVIDED
+from gomem.analysis.memory.groups import FILES, HEAP, UNDIVIDED
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.goroutine_words import by_goroutines
 from gomem.diagnosis.in_use import who_holds
 from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
-from gomem.diagnosis.live_level import is_level_between_profiles, live_level_words
+from gomem.diagnosis.live_level import (
+    is_level_between_profiles,
+    level_profiles_words,
+    live_level_words,
+)
 from gomem.diagnosis.without_rss import by_pasted
 from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
@@ -41,10 +45,21 @@ def whose_words(
         _beyond_sys_words(diagnosis, facts),
         level_beside_rss(diagnosis, facts),
         _live_share_words(diagnosis, facts),
+        _profiled_heap_words(diagnosis, facts),
     )
     held = (_holder(diagnosis, facts, named), _goroutine_words(diagnosis, facts, named))
-    level = live_level_words(diagnosis, facts)
-    return (*said, *of_go, *_beside(diagnosis), level, *held)
+    beside = _beside(diagnosis)
+    return (*said, *of_go, *beside, _level_words(diagnosis, facts), *held)
+
+
+def _level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """Say that the live heap is level, by the GCs seen, or by heap profiles beside RSS."""
+    if words := live_level_words(diagnosis, facts):
+        return words
+    has_rss = facts is not None and facts.rss_bytes is not None
+    is_alone = diagnosis.collector is None and diagnosis.facts.live_heap is None
+    profiles = that_count(IN_USE, diagnosis.facts.profiles.in_order)
+    return level_profiles_words(profiles) if has_rss and is_alone else Text()
 
 
 def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -174,6 +189,34 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         most = text("The next GC starts when the heap reaches {}", Bytes(need.most_bytes))
     owners = REST.format("kernel memory, " * (what == WORKING_SET))
     return text("{}: the other {} of {} is {}.", most, Bytes(rest), what, owners)
+
+
+def _profiled_heap_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """How much of the Go heap in RSS the heap profile accounts for, if no MemStats divide it."""
+    if facts is None or facts.groups is None or facts.memstats is not None:
+        return Text()
+    size, limits = facts.groups.sizes.get(HEAP, 0), diagnosis.thresholds
+    needs = [need for need in heap_needs_of(diagnosis.facts) if not need.is_of_log]
+    if not needs or size < limits.most_share * (facts.rss_bytes or 0) or not size:
+        return Text()
+    need, gogc = needs[0], diagnosis.facts.settings.gogc
+    if need.live_bytes > size:
+        words = "The heap profile has {}, but only {} of the Go heap is in RSS: {}."
+        is_swapped = facts.mappings is None or bool(facts.mappings["Swap"].sum())
+        rest = "the rest was never written" + ", or is swapped out" * is_swapped
+        return text(words, Bytes(need.live_bytes), Bytes(size), rest)
+    by, beyond = (
+        Text() if gogc.is_stated else text(" (by GOGC={})", gogc.text),
+        size - need.most_bytes,
+    )
+    rest = text(
+        " The other {} was allocated since that profile's GC, or is freed heap that Go keeps.",
+        Bytes(beyond),
+    )
+    words = "The heap profile has {} of the {} of Go heap in RSS; with garbage{}, at most {}.{}"
+    has_rest = beyond >= max(limits.kept_bytes, limits.most_share * size)
+    sizes = Bytes(need.live_bytes), Bytes(size), by, Bytes(round(need.most_bytes))
+    return text(words, *sizes, rest if has_rest else "")
 
 
 def _undivided(facts: MomentFacts) -> tuple[int, str] | None:

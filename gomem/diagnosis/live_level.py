@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.memory.live_heap import LOG, PROFILES
+from gomem.analysis.profiles.published import published
 from gomem.analysis.series.level import LATE, Level
 from gomem.analysis.series.shapes import MOVES
 from gomem.causes.checks import grows
@@ -15,8 +16,11 @@ from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, Count, Seconds, Text, text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
+    from gomem.inputs.pprof.table import Profile
 
 MIN_READINGS = 3  # GCs at the end that find about the same
 MIN_SHARE = 0.1  # of the total: a smaller live heap does not decide how it moves
@@ -104,3 +108,25 @@ def is_level_between_profiles(diagnosis: Diagnosis) -> bool:
     profiles = that_count(IN_USE, diagnosis.facts.profiles.in_order).values()
     first = next(iter(profiles), None)
     return first is not None and stretch.begins <= first.columns.time_nanos / 1e9
+
+
+def level_profiles_words(profiles: Mapping[str, Profile]) -> Text:
+    """Say that heap profiles have about the same in use, or even the same data; else empty.
+
+    Without a GC between them they repeat the first one. Few seconds show no slow leak.
+    """
+    shown = published(profiles)
+    count = len(shown.news) + len(shown.repeated)
+    if count < 2 or count < len(profiles):
+        return Text()
+    seconds = Seconds(shown.news[-1].until_seconds)
+    if len(shown.news) == 1:
+        words = "{} in {} have the same data: no GC ran in between, so they cannot show growth."
+        return text(words, Count(count, "heap profile"), seconds)
+    sizes = [new.profile.total(IN_USE) for new in shown.news]
+    if max(sizes) - min(sizes) > MOVES * max(sizes):
+        return Text()
+    least, most = Bytes(min(sizes)), Bytes(max(sizes))
+    size = most if least == most else text("{} to {}", least, most)
+    words = "In use is level: {} in {} ({}); a slow leak takes longer to show."
+    return text(words, size, Count(count, "heap profile"), seconds)

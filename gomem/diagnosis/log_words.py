@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
 
+MIN_GCS = 3  # for a direction of the heap
 MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
 
 
@@ -36,10 +37,22 @@ def by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         whole = Count(cost.cycles + log.missing, "GC")
         counted = text("The log shows {} of {}", Count(cost.cycles), whole)
     sentence = text("{}{}: {}.", counted, within, costs)
+    sentence = joined(" ", filter(None, (sentence, _start_up_words(log))))
     live, grew = _live_heap(diagnosis)
     earlier, grew_before = _earlier_runs(diagnosis)
     told = joined(" ", filter(None, (sentence, live, earlier)))
     return told, grew or grew_before, SMAPS_TOO
+
+
+def _start_up_words(log: CollectorFacts) -> Text:
+    """Say when the log ends, if it has only the first GCs, each of a heap that grew."""
+    cost, times = log.cost, log.log_seconds
+    if cost.steady_cycles or cost.cycles < MIN_GCS:
+        return Text()
+    if log.missing or times is None or log.runs[0].first_number != 1:
+        return Text()
+    words = "The heap grew at each, as in a start-up or a leak; the log ends {} after the start."
+    return text(words, Seconds(times[1]))
 
 
 def _cpu_words(log: CollectorFacts) -> Text:

@@ -32,6 +32,7 @@ from gomem.diagnosis.goroutine_words import (
     by_runtime_alone,
 )
 from gomem.diagnosis.in_use import HOLDERS, freed_words, who_allocated, who_holds
+from gomem.diagnosis.level_at_end import MANY
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
     Told,
@@ -42,6 +43,7 @@ from gomem.diagnosis.listed_memory import (
     by_peak,
     by_uncounted_container,
 )
+from gomem.diagnosis.live_level import level_profiles_words
 from gomem.diagnosis.log_words import by_log, by_old_log
 from gomem.diagnosis.other_files import by_more_benchmarks, by_other_files, by_page_alone
 from gomem.diagnosis.other_systems import counted_when_released
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
 
 # kinds of profiles about memory
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})
+OF_GOROUTINES = frozenset({"goroutine-leak", "stack-growth"})
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
@@ -141,8 +144,18 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     grew = diagnosis.thresholds.has_grown(earlier, total)
     freed = freed_words(profile)
     who = who_holds(diagnosis, last) if total else who_allocated(profile)
-    said = (sentence, who, freed, alike_words(profile))
+    said = (sentence, level_profiles_words(profiles), who, freed, alike_words(profile))
     return joined(" ", filter(None, said)), grew, step_after_heap(profile) or SMAPS_TOO
+
+
+def _by_many_goroutines(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
+    """Where goroutines wait, if there are many and neither a finding nor an observation says it."""
+    counts = diagnosis.facts.goroutine_counts
+    is_said = any(finding.code in OF_GOROUTINES for finding in diagnosis.findings)
+    is_said = is_said or any(each.group == "goroutines" for each in diagnosis.observations)
+    if is_said or not counts or counts[-1].goroutines < MANY:
+        return None
+    return by_goroutines(diagnosis, facts)
 
 
 def _has_collections(diagnosis: Diagnosis) -> bool:
@@ -305,7 +318,7 @@ BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ..
     by_log: (_by_allocations, by_few_fields, by_pasted, by_container),
     by_more_benchmarks: (by_few_fields,),
     by_few_fields: (by_pasted, by_container, by_old_log),
-    _by_heap_profiles: (by_few_readings, by_container),
+    _by_heap_profiles: (_by_many_goroutines, by_few_readings, by_container),
     by_pasted: (by_container,),
     by_goroutines: (by_container,),
 }

@@ -5,9 +5,11 @@ import pytest
 
 import gomem
 from gomem.analysis.series.level import Level
-from gomem.diagnosis.live_level import level_at_end
+from gomem.diagnosis.live_level import level_at_end, level_profiles_words
+from gomem.inputs.pprof.read import read_pprof
 from gomem.units import MIB
 from tests.builders import FIXTURES
+from tests.pprof_messages import field, profile, sample
 
 
 def _level(values, seconds=None, error=0.0):
@@ -78,3 +80,72 @@ def test_profiles_that_lag_behind_a_level_heap_are_no_growth():
 
 def test_a_heap_that_grows_is_not_said_to_be_level():
     assert "level" not in " ".join(_said("hubd-f"))
+
+
+def test_profiles_with_the_same_data_show_no_growth():
+    assert (
+        "3 heap profiles in 12 s have the same data: no GC ran in between, so they cannot show "
+        "growth." in _said("routegraph-f")
+    )
+
+
+def _profiles(*sizes):
+    """Heap profiles that are so large, in MiB, taken a second apart."""
+    made = {}
+    for n, size in enumerate(sizes):
+        data = profile(sample(1, 2, value=size * MIB)) + field(9, (n + 1) * 10**9)
+        made[f"{n}"] = read_pprof(data)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        pytest.param(
+            (40, 41, 40), "In use is level: 40 MiB to 41 MiB in 3 heap profiles (2 s)", id="level"
+        ),
+        pytest.param((40, 40), "2 heap profiles in 1 s have the same data", id="repeated"),
+        pytest.param((40, 60, 80), "", id="risen"),
+        pytest.param((40,), "", id="one"),
+    ],
+)
+def test_what_several_heap_profiles_show_is_said(sizes, words):
+    said = level_profiles_words(_profiles(*sizes))
+
+    assert said.startswith(words)
+    assert bool(words) == bool(said)
+
+
+def test_many_goroutines_stand_beside_a_heap_profile():
+    diagnosis = gomem.diagnose(FIXTURES / "laboratory" / "captures" / "hubd-f.tar.gz")
+
+    assert "10 004 goroutines; 10 000 wait in main.(*client).deliver." in str(
+        diagnosis.verdict.second
+    ).replace("\u202f", " ")
+
+
+def test_a_heap_profile_accounts_for_a_part_of_the_go_heap_in_smaps():
+    assert (
+        "The heap profile has 161 MiB of the 417 MiB of Go heap in RSS; with garbage (by "
+        "GOGC=100), at most 323 MiB." in _said("lidard-e")
+    )
+
+
+def _log(first):
+    """A log of six GCs, each of a heap that has doubled; the first has this number."""
+    return "".join(
+        f"gc {first + n} @{n + 2}.000s 9%: 0.01+9+0.1 ms clock, 0.02+1/2/3+0.2 ms cpu, "
+        f"{4 << n}->{4 << n}->{(4 << n) - 1} MB, {4 << n} MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+        for n in range(6)
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "is_said"), [pytest.param(1, True, id="from 1"), pytest.param(2, False, id="from 2")]
+)
+def test_a_log_of_nothing_but_a_rise_says_when_it_ends(first, is_said, tmp_path):
+    log = tmp_path / "gctrace.log"
+    log.write_text(_log(first))
+    words = "The heap grew at each, as in a start-up or a leak; the log ends 7 s after the start."
+
+    assert is_said == (words in str(gomem.diagnose(log).verdict.sentence))
