@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.analysis.memory.live_heap import PROFILES
+from gomem.analysis.series.level import LATE
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import (
     GROWTH,
@@ -178,8 +179,19 @@ def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
     readings = 0 if live.rise is None else live.rise.readings
     step = f" {NO_TREND}" if readings < case.thresholds.growth_readings else ""
     rough = _LAG if live.level.source == PROFILES else ""
-    said = text("{}{}{}{}{}", CAUSE.mechanism, step, rough, _burst(live), _unseen(live))
+    words = (CAUSE.mechanism, step, rough, _slowing(live.rise), _burst(live), _unseen(live))
+    said = text("{}{}{}{}{}{}", *words)
     return sentences(said, aging_words(case, sites))
+
+
+def _slowing(rise: Rise | None) -> Text:
+    """Say that the growth slows down, with its rate in the first and last third of the time."""
+    if rise is None or not rise.slows:
+        return Text()
+    said = " It slows down, as a cache does while it fills: {} in the first third, {} in the last."
+    third = rise.seconds * LATE
+    rates = (share * rise.grown / third for share in (rise.early_share, rise.late_share))
+    return text(said, *(Rate(rate) for rate in rates))
 
 
 def _unseen(live: LiveHeap) -> Text:

@@ -44,6 +44,7 @@ FILLS = np.array([0.03, 0.07, 0.15, 0.3, 0.6])
 LATE = 1 / 3  # of the time
 START_READINGS = 4  # that must follow a first reading from before the start-up
 ROUGH = 0.2  # of the readings: errors as large as that are said
+SLOWER = 0.55  # of the rise in the first third: the last third of a filling cache, not of a line
 STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a continuing rise: its line, its last third
 FAR_BEYOND = 3.0  # rises beyond a ceiling: more is not more informative
 MIN_MOMENTS = 20  # with fewer, a table of all of them is better
@@ -125,6 +126,7 @@ class Rise:
     # The part of the rise that is a straight line rather than a saturating fill: 1 for a line, 0
     # for a level that filled and stayed.
     linear_share: float
+    early_share: float  # the part of the rise in the first third of the time
     late_share: float  # the part of the rise in the last third of the time
     coverage: float  # the part of the observed time that the readings cover
     # How far the level would be above its ceiling had it continued, in multiples of the rise;
@@ -151,6 +153,13 @@ class Rise:
         return self.linear_share >= STILL_LINEAR and self.late_share >= STILL_LATE
 
     @property
+    def slows(self) -> bool:
+        """Whether the last third of a rise is at most half of the first, beyond its errors."""
+        if self.late_share <= 0 or self.late_share > SLOWER * self.early_share:
+            return False
+        return (self.early_share - self.late_share) * self.grown > self.error
+
+    @property
     def ratio(self) -> float:
         """The last level as a multiple of the first; infinite if the first is 0."""
         return self.last / self.first if self.first > 0 else np.inf
@@ -164,7 +173,8 @@ def _rise(level: Level) -> Rise:
     apart = float(np.median(seconds[-tenth:]) - np.median(seconds[:tenth]))
     slope, low, high = _slope(seconds, values, errors)
     begin, until = level.watched or (float(level.seconds[0]), float(level.seconds[-1]))
-    late = last - float(np.interp(seconds[-1] - LATE * span, seconds, values))
+    ends = np.interp([seconds[0] + LATE * span, seconds[-1] - LATE * span], seconds, values)
+    early, late = float(ends[0]) - first, last - float(ends[1])
     grown = last - first
     return Rise(
         readings=len(level),
@@ -180,6 +190,7 @@ def _rise(level: Level) -> Rise:
         high=high,
         shape=shape_of(seconds, values, float(np.median(errors)) / 2),
         linear_share=linear_share(seconds, values) if grown > 0 else 0.0,
+        early_share=float(np.clip(early / grown, -1, 1.5)) if grown > 0 else 0.0,
         late_share=float(np.clip(late / grown, -1, 1.5)) if grown > 0 else 0.0,
         coverage=min(1.0, span / (until - begin)) if until > begin else 1.0,
         beyond_ceiling=_beyond(level, last, grown, span),

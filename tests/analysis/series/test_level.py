@@ -329,3 +329,23 @@ def test_nothing_depends_on_where_the_clock_begins():
 
     assert pytest.approx(vars(early)) == vars(late)
     assert (0.5, 0.5) == (early.coverage, pytest.approx(early.beyond_ceiling))
+
+
+@pytest.mark.parametrize(
+    ("values", "slows"),
+    [
+        pytest.param([10, 31, 41, 46, 49, 50], True, id="a fill"),
+        pytest.param([10, 20, 30, 40, 50, 60], False, id="a line"),
+        pytest.param([10, 12, 16, 24, 40, 72], False, id="ever faster"),
+        pytest.param([10, 50, 50, 50, 50, 50], False, id="stopped"),
+        pytest.param([60, 50, 40, 30, 20, 10], False, id="a decline"),
+    ],
+)
+def test_a_rise_slows_where_its_last_third_is_at_most_half_of_its_first(values, slows):
+    assert slows == Level("log", np.arange(6.0), np.array(values, float)).rise.slows
+
+
+def test_a_difference_within_the_errors_does_not_slow_a_rise():
+    values, errors = np.array([10, 31, 41, 46, 49, 50], float), np.full(6, 40.0)
+
+    assert not Level("log", np.arange(6.0), values, errors).rise.slows
