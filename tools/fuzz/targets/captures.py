@@ -45,6 +45,10 @@ def check_recognise(data: bytes) -> None:
     wanted(kind is kind_of(data, name), "a kind that changes", kind)
 
 
+# Of a gzip header (RFC 1952): reserved bits, which a reader must refuse, and a sum of the header.
+REFUSED_FLAGS = 0b1110_0010
+
+
 def check_unwrap(data: bytes) -> None:
     """What is peeled off a text: each inner text has its lines' places in the file."""
     last = data.count(b"\n") + 1
@@ -73,7 +77,9 @@ def check_compressed(data: bytes) -> None:
         whole = None
         with suppress(Exception):
             whole = gzip.decompress(data)
-        if whole is not None and not whole.startswith((GZIP, b"\xef\xbb\xbf", b"\xff", b"\xfe")):
+        if data[3:4] and data[3] & REFUSED_FLAGS:  # which Python's own reader does not look at
+            wanted(bool(source.damage) or source.data == whole, "a damaged header is no damage")
+        elif whole is not None and not whole.startswith((GZIP, b"\xef\xbb\xbf", b"\xff", b"\xfe")):
             wanted(source.data == whole or b"\0" in whole[:4], "another content", len(whole))
         is_filled = whole is not None or data.endswith((b"\0", b"\n", b"\r"))
         wanted(is_filled or bool(source.damage), "a cut stream is no damage")
