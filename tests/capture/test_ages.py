@@ -83,9 +83,32 @@ def rss_of_known(capture):
     return [int(table["rss_bytes"].iloc[-1]) >> 10 for table in tables]
 
 
+def test_two_tables_are_two_snapshots_of_which_one_says_what_grew(ticket):
+    """The largest row of both stays: its share hides that another grew twelvefold."""
+    said = " ".join(map(str, diagnose(ticket(fenced(LATE, EARLY, HEAD + OLD))).verdict.whose))
+
+    assert "From 01:39:20 to 01:40:35, main.(*Trail).Note (from 2.5 MiB to 30 MiB) grew." in plain(
+        said
+    )
+    assert "main.(*Cache).grow, the largest, did not" in plain(said)
+
+
+@pytest.mark.parametrize("kept", ["2.50", "4.00"])
+def test_a_row_that_differs_by_chance_did_not_grow(ticket, kept):
+    late = TABLE.format(at="40:35", size="162.57", cache="158.57", kept=kept)
+
+    said = " ".join(map(str, diagnose(ticket(fenced(late, EARLY, HEAD + OLD))).verdict.whose))
+
+    assert "grew" not in said
+
+
 def test_a_live_heap_far_above_rss_is_of_another_time(ticket):
     reading = HEAD + ROW.format(rss=36216, age="00:18")
 
     said = " ".join(map(str, diagnose(ticket(fenced(reading, LATE))).verdict.whose))
 
     assert "of RSS" not in said
+
+
+def plain(words):
+    return words.replace("\u202f", " ").replace("\u00a0", " ")
