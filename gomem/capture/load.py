@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from gomem.capture.ages import with_times_by_age
 from gomem.capture.capture import Capture
 from gomem.capture.clock import time_of
 from gomem.capture.cut_mappings import cut_mappings
@@ -114,7 +115,7 @@ def _load(
     _read_all(sources, gathering, progress)
     if not (gathering.artefacts or any(map(_describes_a_kill, gathering.passed_over))):
         raise CaptureError(_nothing_readable(named[0], gathering))
-    gathering.artefacts = with_times_beside(dated(gathering.artefacts))
+    gathering.artefacts = with_times_by_age(with_times_beside(dated(gathering.artefacts)))
     left, timed = taken_apart([] if manifest.files else gathering.artefacts)
     left = left if timed else gathering.artefacts
     gathering.artefacts, other_runs = _of_one_process(with_undated_series(left, timed))

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from gomem.capture.ages import in_order_of_age
 from gomem.capture.clock import BY_FILE, BY_NAME, ISO, MANIFEST_TIME, time_in_name
 from gomem.capture.manifest import ONLY_MOMENT
 from gomem.capture.moment import Moment
@@ -185,9 +186,7 @@ def _by_clock(group: list[Artefact], name: str, *, is_alone: bool) -> list[Artef
     """Assign artefacts with unhelpful names by time; a new snapshot begins when a kind repeats."""
     if not are_repeated(group):
         return [replace(artefact, moment=name) for artefact in group]
-    in_time = sorted(
-        group, key=lambda a: (a.is_of_last, a.time or LONG_AGO, natural_key(a.source.name))
-    )
+    in_time = _in_time(group)
     groups: list[list[Artefact]] = [[]]
     seen = set[str]()
     for artefact in in_time:
@@ -196,6 +195,7 @@ def _by_clock(group: list[Artefact], name: str, *, is_alone: bool) -> list[Artef
             seen = set()
         seen.add(_slot(artefact))
         groups[-1].append(artefact)
+    groups = in_order_of_age(groups)
     begins = [file.time if file.time_source != BY_FILE else None for file, *_ in groups]
     rows = [next(filter(None, map(row_of, group)), None) for group in groups]
     numbers = range(1, len(groups) + 1) if None in rows else rows
@@ -205,6 +205,18 @@ def _by_clock(group: list[Artefact], name: str, *, is_alone: bool) -> list[Artef
         for moment, group in zip(names or [f"{name}-{n}" for n in numbers], groups, strict=True)
         for artefact in group
     ]
+
+
+def _in_time(group: Sequence[Artefact]) -> list[Artefact]:
+    """Sort files by time. Those of a text have its lines for an order, and no time by its mtime."""
+    named = sorted(group, key=lambda file: (file.is_of_last, natural_key(file.source.name)))
+    if len({file.source.text_name for file in group}) > 1:
+        return sorted(named, key=lambda file: (file.is_of_last, file.time or LONG_AGO))
+    places = [at for at, file in enumerate(named) if file.time and file.time_source != BY_FILE]
+    known = sorted((named[at] for at in places), key=lambda file: (file.is_of_last, file.time))
+    for at, file in zip(places, known, strict=True):
+        named[at] = file
+    return named
 
 
 def names_of_day(times: Sequence[datetime | None]) -> list[str]:

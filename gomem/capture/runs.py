@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 
+from gomem.capture.ages import in_order_of_age
 from gomem.errors import Damage
 from gomem.inputs.markdown import FENCE
 from gomem.units import is_digits
@@ -126,7 +127,7 @@ def _stats(file: Artefact) -> pd.Series | None:
 
 
 def in_order(readings: Sequence[Artefact]) -> list[Artefact]:
-    """Sort readings by times or last collections if all have one; else keep the order."""
+    """Sort readings by times, last collections or ages if all have one; else keep the order."""
     for time in (lambda file: file.time, _last_gc):
         times = [time(file) for file in readings]
         if all(known is not None for known in times):
@@ -134,7 +135,7 @@ def in_order(readings: Sequence[Artefact]) -> list[Artefact]:
                 enumerate(readings), key=lambda item: (cast("datetime", times[item[0]]), item[0])
             )
             return [file for _, file in placed]
-    return list(readings)
+    return [file for [file] in in_order_of_age([[file] for file in readings])]
 
 
 def _last_gc(file: Artefact) -> datetime | None:

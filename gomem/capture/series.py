@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
+from gomem.capture.ages import at_age, begin_of
 from gomem.capture.clock import BESIDE, CLOCK_WITHOUT_DATE, OWN_CLOCK
 from gomem.capture.pasted import PastedPart
 from gomem.capture.place import AFTER, ONE_SCRIPT, are_repeated, place_of_word, stem_of
@@ -101,6 +102,8 @@ def _timed(file: Artefact, others: Sequence[Artefact]) -> list[Artefact]:
         return readings
     of_day = [getattr(reading.parsed, "time_of_day", "") for reading in readings]
     times, source = dates_of(of_day, others) if all(of_day) else [], OWN_CLOCK
+    if begun := begin_of(readings, others):
+        return [at_age(reading, begun, OWN_CLOCK) for reading in readings]
     if not times:
         times, source = without_date(of_day, others), CLOCK_WITHOUT_DATE
     if not times:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gomem.capture.clock import BESIDE, EXACT
+from gomem.capture.other_processes import PROCESSES
 from gomem.capture.pasted import PastedPart
 from gomem.capture.place import are_repeated
 from gomem.inputs.kinds import MOMENT_SCOPE
@@ -43,8 +44,15 @@ def _neighbours(pastes: Sequence[Artefact]) -> Iterator[tuple[int, Artefact, Art
             continue
         between = _first_line(below) - _first_line(above) - above.source.data.strip().count(b"\n")
         for undated, dated in ((above, below), (below, above)):
-            if undated.time_source not in EXACT and dated.time_source in EXACT:
+            if _is_undated(undated) and dated.time_source in EXACT:
                 yield between, undated, dated
+
+
+def _is_undated(paste: Artefact) -> bool:
+    """Whether a paste has no clock, and no readings of several times."""
+    return paste.time_source not in EXACT and not (
+        paste.kind.name == PROCESSES and len(list(paste.parsed.dumps)) > 1
+    )
 
 
 def _first_line(paste: Artefact) -> int:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 WORKING_SET = "the working set"
 REST = "freed heap that the runtime keeps, stacks, the program's files, {}or memory outside Go"
+SKEW_RATIO = 1.1  # of RSS: a live heap above this ratio is of another time
 PEAK_RATIO = 1.1  # of RSS: a peak above this ratio is mentioned
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 
@@ -164,10 +165,11 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if diagnosis.facts.kill_described is not None:
         return Text()
     sized = None if facts is None else _undivided(facts)
-    needs = heap_needs_of(diagnosis.facts)
-    if sized is None or not needs:
+    size, what = sized or (0, "")
+    needs = heap_needs_of(diagnosis.facts, "" if facts is None else facts.name)
+    needs = [need for need in needs if need.live_bytes <= SKEW_RATIO * size]
+    if not needs:
         return Text()
-    size, what = sized
     need, limits = needs[0], diagnosis.thresholds
     rest, gogc = size - need.most_bytes, diagnosis.facts.settings.gogc
     by = Text() if gogc.is_stated else text(" (by GOGC={})", gogc.text)

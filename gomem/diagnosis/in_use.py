@@ -10,6 +10,7 @@ import pandas as pd
 
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
+from gomem.diagnosis.grown_rows import grown_rows
 from gomem.diagnosis.pasted_profiles import part_words, table_words
 from gomem.diagnosis.table_callers import MOSTLY, WORTH_NAMING
 from gomem.facts.profiles import ALLOCATED, IN_USE
@@ -47,7 +48,8 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if IN_USE not in profile.sample_type_names:
         return Text()
     if not profile.has_stacks:
-        return table_words(profile, IN_USE)
+        grown = grown_rows(diagnosis.capture.heap_profiles)
+        return joined(" ", filter(None, (grown, table_words(profile, IN_USE))))
     least, most = total_bounds(profile) or (1.0, 1.0)
     if most > WIDE * least:  # a few samples: their shares are chance
         return Text()

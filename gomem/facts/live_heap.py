@@ -158,9 +158,10 @@ class HeapNeed:
     is_of_log: bool
 
 
-def heap_needs_of(facts: CaptureFacts) -> list[HeapNeed]:
-    """Return what the log and the last heap profile say; empty without either."""
-    return [need for need in (_need_of_log(facts), _need_of_profile(facts)) if need is not None]
+def heap_needs_of(facts: CaptureFacts, moment: str = "") -> list[HeapNeed]:
+    """Return what the log and the heap profile of a snapshot, else the last, say; empty if none."""
+    needs = _need_of_log(facts), _need_of_profile(facts, moment)
+    return [need for need in needs if need is not None]
 
 
 def _need_of_log(facts: CaptureFacts) -> HeapNeed | None:
@@ -171,10 +172,11 @@ def _need_of_log(facts: CaptureFacts) -> HeapNeed | None:
     return HeapNeed(live, max(live, log.cost.heap_goal_bytes or 0), is_of_log=True)
 
 
-def _need_of_profile(facts: CaptureFacts) -> HeapNeed | None:
-    usable = [*that_count(IN_USE, facts.profiles.by_moment).values()]
+def _need_of_profile(facts: CaptureFacts, moment: str) -> HeapNeed | None:
+    usable = that_count(IN_USE, facts.profiles.by_moment)
     if not usable or math.isinf(float(facts.settings.gogc.value)):
         return None  # with GOGC=off garbage is not bounded
-    total, bounds = usable[-1].total(IN_USE), total_bounds(usable[-1])
+    profile = usable.get(moment) or [*usable.values()][-1]
+    total, bounds = profile.total(IN_USE), total_bounds(profile)
     most = float(total if bounds is None else bounds[1])
     return HeapNeed(int(total), most * (1 + float(facts.settings.gogc.value)), is_of_log=False)

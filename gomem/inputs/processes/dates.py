@@ -31,6 +31,8 @@ _OTHER_DATE = re.compile(
 _UNIX = re.compile(rb"1\d{9}(?:\.\d{1,9})?")
 _NO_OFFSET = frozenset({b"UTC", b"GMT", b"+0000"})
 
+# ps -o etime, and etimes, both under ELAPSED: [[days-]hours:]minutes:seconds, or seconds.
+_ELAPSED = re.compile(rb"(?:(?:(?:(\d{1,5})-)?(\d\d):)?(\d\d):)?(\d{1,10})")
 _PROMPTED = re.compile(rb"\[?(\d\d:\d\d:\d\d)\]? (?=[$#%>] )")
 _CLOCK = re.compile(rb"(?:top - |[^\n]{0,40}?[ T])?(\d{1,2}:\d\d:\d\d)\b")
 
@@ -71,6 +73,15 @@ def time_of(line: bytes) -> datetime | None:
     if time is None or (other["half"] and not 1 <= time.hour <= 12):
         return None
     return time.replace(hour=time.hour % 12 + half) if other["half"] else time
+
+
+def seconds_elapsed(text: bytes) -> int | None:
+    """Return the age of a process as ps prints it, in seconds; None if it is none."""
+    found = _ELAPSED.fullmatch(text)
+    if found is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
 def clock_of(line: bytes) -> tuple[datetime | None, str]:

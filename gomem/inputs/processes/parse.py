@@ -29,7 +29,7 @@ from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.markdown import FENCE, without_tags
 from gomem.inputs.processes.bare_pairs import looks_like_pairs, parse_pairs
 from gomem.inputs.processes.beside import Beside, is_beside, is_prose
-from gomem.inputs.processes.dates import before_prompt, time_of, time_of_day
+from gomem.inputs.processes.dates import before_prompt, seconds_elapsed, time_of, time_of_day
 from gomem.inputs.processes.docker_json import rows_of_json
 from gomem.inputs.processes.headless import FULL_NAMES, HEADLESS, MASKED
 from gomem.inputs.processes.in_a_loop import rows_of_a_loop
@@ -332,9 +332,8 @@ def _by_columns(names: Sequence[bytes]) -> _Form:
 def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | None:
     command = next((place for place, name in enumerate(names) if name in COMMANDS), len(names) - 1)
     words = line.split(None, command)
-    words[command:] = (
-        words[command].rsplit(None, len(names) - 1 - command) if words[command:] else []
-    )
+    behind = len(names) - 1 - command  # columns
+    words[command:] = words[command].rsplit(None, behind) if words[command:] else []
     if len(words) < len(names):
         return None
     cells = dict(zip(names, words, strict=True))
@@ -356,6 +355,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
         mapped_bytes=None if virtual is None else virtual.bytes,
         shared_bytes=None if shared is None else shared.bytes,
         threads=int(cells[b"NLWP"]) if cells.get(b"NLWP", b"").isdigit() else None,
+        age_seconds=seconds_elapsed(cells.get(b"ELAPSED", b"")),
     )
 
 

@@ -80,6 +80,7 @@ class ProcessRow:
     swap_bytes: int | None = None
     limit_bytes: int | None = None
     threads: int | None = None
+    age_seconds: int | None = None  # since its start
     # What ran out of memory when the OOM killer killed it: `cgroup` or `machine`; empty if alive.
     killed_in: str = ""
     time: datetime | None = None

@@ -54,6 +54,7 @@ PROCESSES = (
         "What ran out as the OOM killer ended it: cgroup, machine; or empty.",
         Words,
     ),
+    Column("age_seconds", "Int64", "s", "Time since its start (ELAPSED)."),
     Column("line", "int64", "", "Line in the file, from 1."),
     Column("time_of_day", "str", "", "When, if a line says that without a date.", Words),
 )
@@ -78,6 +79,14 @@ class Processes(Frames):
         return "" if self.processes.empty else str(self.processes["time_of_day"].iloc[-1])
 
     @property
+    def age(self) -> tuple[int, int] | None:
+        """PID and age in seconds of the only process in the last reading; None without both."""
+        last = self.processes[self.processes["reading"] == self.processes["reading"].max()]
+        if len(last) != 1 or last[["pid", "age_seconds"]].isna().any(axis=None):
+            return None
+        return int(last["pid"].iloc[0]), int(last["age_seconds"].iloc[0])
+
+    @property
     def dumps(self) -> Iterator[Processes]:
         """Yield each reading separately, in the file's order."""
         if self.processes.empty:  # the OOM killer's lines have only the cgroup
@@ -95,8 +104,8 @@ def _row(row: ProcessRow) -> tuple[object, ...]:
     )
     parts = (row.mapped_bytes, row.shared_bytes, row.anon_bytes, row.file_bytes, row.shmem_bytes)
     who = (row.reading, row.time, row.tool, row.name, row.pid)
-    rest = (row.swap_bytes, row.limit_bytes, row.threads, row.killed_in, row.line, row.time_of_day)
-    return (*who, rss, used, step, *parts, *rest)
+    rest = (row.swap_bytes, row.limit_bytes, row.threads, row.killed_in, row.age_seconds)
+    return (*who, rss, used, step, *parts, *rest, row.line, row.time_of_day)
 
 
 @reads("a table of processes, such as ps aux prints", "processes")
