@@ -194,7 +194,7 @@ _STATED = re.compile(
     rb"|(?:process|program|service|server|binary|application) (?:in|on|under|with) (?=go1\.))"
     rb"\\?[\"'`]?(?:go|v)?"
     rb"(1\.\d{1,2}(?:\.\d{1,3})?)(?![\w.]*\d)"
-    rb"|\bgo(1\.\d{1,2}(?:\.\d{1,3})?) (?:linux|darwin|windows|freebsd)/\w{3,8}\b",
+    rb"|\bgo(1\.\d{1,2}(?:\.\d{1,3})?)[ /](?:linux|darwin|windows|freebsd)[/-]\w{3,8}\b",
     re.IGNORECASE,
 )  # fmt: skip
 # What docker version, podman version and the like print of themselves, and a process of docker's.

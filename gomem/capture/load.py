@@ -21,6 +21,7 @@ from gomem.capture.other_processes import PROCESSES, of_listed_process
 from gomem.capture.parts import only_ticket, parts_of
 from gomem.capture.place import DURING, place, place_of_word
 from gomem.capture.prose import Prose
+from gomem.capture.quoting import without_quoting
 from gomem.capture.release import release_of
 from gomem.capture.runs import OtherRun, before_the_last, of_last_run
 from gomem.capture.series import SERIES, has_several, taken_apart, with_undated_series
@@ -198,7 +199,7 @@ def _open(entry: Entry) -> Source:
         kind = kind_of(long.data, entry.name)
         if kind is not None and kind.name in IN_PIECES:
             return long
-    return entry.open()
+    return without_quoting(entry.open())
 
 
 def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]]) -> list[Entry]:

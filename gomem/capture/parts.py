@@ -13,6 +13,7 @@ from gomem.capture.fenced_dumps import with_whole_dumps
 from gomem.capture.loops import LoopPart, loop_parts
 from gomem.capture.pasted import MAX_BYTES as MAX_TICKET
 from gomem.capture.pasted import PPROF, PPROF_HEAD_LINE, pasted_parts
+from gomem.capture.quoting import without_quoting
 from gomem.capture.said_rss import BESIDE, SaidPart, rss_in_a_sentence
 from gomem.errors import FormatError
 from gomem.inputs.disk_free import lines_of_df
@@ -208,5 +209,5 @@ def part_named(path: str | PathLike[str]) -> Source | None:
     name, _, line = str(path).rpartition(":")
     if not is_digits(line) or Path(path).exists() or not Path(name).is_file():
         return None
-    parts = parts_of(open_source(name), is_ticket=True)
+    parts = parts_of(without_quoting(open_source(name)), is_ticket=True)
     return next((part for part in parts if part.name.endswith(f":{line}")), None)

@@ -32,7 +32,7 @@ from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
 from gomem.inputs.runtime_lines.typed import lines_of_readings, says_what
 from gomem.inputs.separators import time_in
 from gomem.inputs.smaps.excerpt import is_rollup_excerpt
-from gomem.inputs.unwrap import NAMED, PROMPT, QUOTE, TAG, plain_characters
+from gomem.inputs.unwrap import NAMED, PROMPT, TAG, plain_characters
 from gomem.sources.artefact import Source, SourcePart
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def pasted_parts(source: Source) -> list[Source]:
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data) or not data.strip():
         return []
-    lines = without_open_bold(unquoted(plain_characters(data).split(b"\n")))
+    lines = without_open_bold(plain_characters(data).split(b"\n"))
     begins = begins_of_forms(lines)
     stretches = list(_stretches(lines, begins))
     if len(stretches) > MAX_STRETCHES:
@@ -222,13 +222,6 @@ def _is_alone(lines: Sequence[bytes], parts: Sequence[Stretch]) -> bool:
         return False
     beside = (*lines[: parts[0].start], *lines[parts[0].stop :])
     return not any(line.strip() for line in beside)
-
-
-def unquoted(lines: list[bytes]) -> list[bytes]:
-    """Remove quote marks if most lines have them."""
-    filled = [line for line in lines if line.strip()]
-    quoted = sum(QUOTE.match(line) is not None for line in filled)
-    return [QUOTE.sub(b"", line, count=1) for line in lines] if 2 * quoted > len(filled) else lines
 
 
 def _stretches(lines: Sequence[bytes], begins: set[int]) -> Iterator[Stretch]:

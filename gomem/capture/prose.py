@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gomem.capture.pasted import MAX_BYTES, prose_in, sentences_in, unquoted
+from gomem.capture.pasted import MAX_BYTES, prose_in, sentences_in
 from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
@@ -146,7 +146,7 @@ def _in_sentences(source: Source) -> tuple[list[str], list[str]]:
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data):
         return [], []
-    lines = unquoted(plain_characters(data).split(b"\n"))
+    lines = plain_characters(data).split(b"\n")
     places = prose_in(lines) | sentences_in(lines) | _statements_in(lines)
     written = [lines[place] for place in sorted(places)]
     found = (_SIZE.findall(without_limits(line)) for line in written if _MEMORY_WORDS.search(line))

@@ -55,7 +55,9 @@ def find(case: Case) -> list[Finding]:
         return [_without_moments(capture.system, ended, has_some=has_some)]
     listed = [moment.listed for moment in moments if moment.listed is not None]
     # Each snapshot can be of a program that, by its name, is not written in Go.
-    is_no_go = len(listed) == len(moments) and all(is_not_go(row.name) for row in listed)
+    is_no_go = len(listed) == len(moments) and all(
+        is_not_go(row.name, shows_go=shows_go(capture)) for row in listed
+    )
     lacking = [
         _missing(case, name, without, what, Command(wanted.command()))
         for name, fact, what, wanted in _WANTED

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.cgroup import hard_limit
+from gomem.capture.release import shows_go
 from gomem.causes.checks import grows
 from gomem.causes.commands import (
     CAPTURE,
@@ -138,7 +139,7 @@ def after_a_kill(case: Case, listed: Listed) -> Text:
         return text(words, Bytes(listed.rss_bytes), _ASK_FOR_CGROUP, _WHO_USES_MEMORY)
     if is_toolchain(listed.name):
         return text("The process is a tool of the Go toolchain, in a build: {}.", BUILD_LESS)
-    if is_not_go(listed.name):
+    if is_not_go(listed.name, shows_go=shows_go(case.facts.capture)):
         return no_go_words(listed)
     return after_the_log(case, listed.limit_bytes or listed.rss_bytes or 0) or AFTER_A_KILL
 

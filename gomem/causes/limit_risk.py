@@ -141,7 +141,7 @@ def _of_any_program(moment: MomentFacts, case: Case, step: str) -> Finding | Non
     if moment.listed is not None and moment.listed.killed_in:
         return _killed(moment, moment.listed, case)
     if moment.listed is not None and moment.cgroup_use is None:
-        if is_not_go(moment.listed.name):
+        if is_not_go(moment.listed.name, shows_go=shows_go(case.facts.capture)):
             step = no_go_words(moment.listed, case.facts.capture.unused_settings)
         return _near_by_a_table(moment, moment.listed, step, case.thresholds)
     if moment.cgroup_use is None:

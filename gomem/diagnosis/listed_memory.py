@@ -158,12 +158,13 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     of, whose = _of_limit(listed, listed.working_set_bytes)
     size, at = Bytes(listed.working_set_bytes), at_moment(diagnosis, facts)
     before, grew = _before(diagnosis, listed)
-    if is_not_go(listed.name):
+    is_go = shows_go(diagnosis.capture)
+    if is_not_go(listed.name, shows_go=is_go):
         step = no_go_words(listed, diagnosis.capture.unused_settings)
     elif _is_mostly_no_process(diagnosis, listed.working_set_bytes):
         step = text("See what is not of that process: {}.", TAKE_ANY_STAT)
     else:
-        step = CONTAINER_NEXT if shows_go(diagnosis.capture) else IF_GO_NEXT
+        step = CONTAINER_NEXT if is_go else IF_GO_NEXT
     what = "The container uses" if listed.tool in _WHOLE_USE else "The working set is"
     first = text("{} {}{} ({}){}.", what, size, at, listed_words(listed), of)
     counted = _COUNTED_BY.get(listed.tool, _COUNTED)

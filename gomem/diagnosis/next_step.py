@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import HEAP
+from gomem.capture.release import shows_go
 from gomem.causes.commands import (
     CAPTURE,
     TAKE_HEAP_PROFILE,
@@ -53,7 +54,8 @@ def next_step_of(
         sizes = {} if facts.groups is None else facts.groups.sizes
         is_heap = sizes.get(HEAP, 0) > MOSTLY * (facts.rss_bytes or 0) > 0
         return text("{} {}", WHAT_RETAINS, WHOLE_SMAPS) if is_heap else WHOLE_SMAPS
-    if facts is not None and facts.listed is not None and is_not_go(facts.listed.name):
+    is_go = shows_go(diagnosis.capture)
+    if facts is not None and facts.listed and is_not_go(facts.listed.name, shows_go=is_go):
         return no_go_words(facts.listed, diagnosis.capture.unused_settings)
     if severity is None and (step := _by_one_reading(diagnosis)):
         return step

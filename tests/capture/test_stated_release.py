@@ -20,6 +20,7 @@ MEMSTATS = "\n```\nAlloc = 12 MiB\tTotalAlloc = 80 MiB\tSys = 70 MiB\tNumGC = 12
         ("built with Go 1.17.7, and also built with Go 1.18.1", None),
         ("Please use Go 1.17 or later.", None),
         ("Memstats of our process in go1.19:", "go1.19"),
+        ("Chain App version v1.3-0-gde0e/go1.17.6/linux-amd64/be36", "go1.17.6"),
         ("It was fixed in go1.19, they say.", None),
         ("go 1.17", None),
     ],

@@ -776,3 +776,25 @@ def test_a_kill_whose_own_line_is_cut_off_counts():
 
     assert "killed 2 times" in gomem.diagnose(loaded(KILLS.encode())).verdict.headline
     assert "killed 3 times" in gomem.diagnose(loaded(f"{KILLS}{cut}".encode())).verdict.headline
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "is_go"),
+    [
+        ("node", "Chain App version v1.3/go1.17.6/linux-amd64", True),
+        ("node", "It was killed.", False),
+        ("mysqld", "Chain App version v1.3/go1.17.6/linux-amd64", False),
+    ],
+)
+def test_a_name_that_go_programs_have_is_no_evidence_beside_a_go_release(
+    tmp_path, name, line, is_go
+):
+    kill = (
+        f"[1236.4] Out of memory: Killed process 13390 ({name}) total-vm:27668616kB, "
+        "anon-rss:23623240kB, file-rss:0kB, shmem-rss:4kB, UID:1001 pgtables:46832kB"
+    )
+    (tmp_path / "ticket.md").write_text(f"{line}\n\n```\n{kill}\n```\n")
+
+    step = gomem.diagnose(tmp_path / "ticket.md").verdict.next_step
+
+    assert is_go == ("is not a Go program" not in step)

@@ -3,6 +3,7 @@
 A name seldom proves that a program is written in Go. But some prove that it is not: names of
 databases, of Java servers, and of interpreters. An interpreter's name as a word of a longer one
 proves nothing: `op-node` and `aws-node` are Go. `redis-exporter` and similar ones are excepted.
+A name that programs in any language have, such as `node`, proves nothing beside evidence of Go.
 """
 
 from __future__ import annotations
@@ -28,9 +29,13 @@ _BESIDE = frozenset(
     | {"adapter", "client", "consumer", "producer", "gateway", "ingress", "proxysql", "metrics"}
 )
 
+_ALSO_GO = frozenset({"node"})  # Node.js, and the node of many networks
 
-def is_not_go(name: str) -> bool:
-    """Whether the name of a program or container shows that it is not written in Go."""
+
+def is_not_go(name: str, *, shows_go: bool = False) -> bool:
+    """Whether a program's or container's name shows that it is not Go, beside evidence of Go."""
+    if shows_go and name in _ALSO_GO:
+        return False
     if name in NOT_GO or _INTERPRETER.fullmatch(name) or _CONFLUENT.search(name):
         return True
     words = {word.lower() for word in _WORDS.split(name)}
