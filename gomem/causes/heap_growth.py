@@ -246,10 +246,9 @@ def _reached(live: LiveHeap, rise: Rise) -> float:
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = read_from(live.level, case)
-    error = rise.error / rise.apart_seconds
     slopes = {"slope": rise.rate}
-    if error and live.level.source != PROFILES:  # the profiles' lag is more, and unknown
-        slopes |= {"slope, low": rise.rate - error, "slope, high": rise.rate + error}
+    if rise.low < rise.high and live.level.source != PROFILES:  # their lag is more, and unknown
+        slopes |= {"slope, low": rise.low, "slope, high": rise.high}
     return [
         *_levels(path, live, rise),
         *known(path, "B", {"live heap in the burst at the end": live.burst_at_end}),
