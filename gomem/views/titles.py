@@ -33,6 +33,8 @@ TITLES = {
     "headroom_p50_bytes": "headroom up to the next goal, median",
     "heap_goal_p50_bytes": "heap goal, median",
     "heap_live_p50_bytes": "live heap, median",
+    "live heap, first": "live heap at the first GC read",
+    "live heap, last": "live heap at the last GC read",
     "slope": "median slope",
     "slope, low": "median slope, 95 % interval from",
     "slope, high": "median slope, 95 % interval to",

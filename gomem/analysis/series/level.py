@@ -82,6 +82,10 @@ class Level:
         """Seconds from the first reading to the last."""
         return float(self.seconds[-1] - self.seconds[0]) if len(self) else 0.0
 
+    def error_at(self, place: int) -> float:
+        """Return the error of a reading; 0 if it is exact."""
+        return float(self.errors[place]) if len(self.errors) else 0.0
+
     @property
     def is_rough(self) -> bool:
         """Whether the errors are a large part of the readings."""

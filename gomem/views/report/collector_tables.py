@@ -246,7 +246,7 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Live heap after warm-up (the warm-up ends when the live heap first reaches its median)"
+    caption = "Live heap after warm-up, which ends when it first reaches its median"
     if max(run.cycles for run in shown) >= TENTHS:
         caption += "; first and last are medians of 10 % of the GCs"
     if len(shown) < len(live):
