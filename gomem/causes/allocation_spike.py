@@ -253,7 +253,9 @@ def _as_read(seen: Sighting, case: Case) -> tuple[int, int]:
     marked = _marks(seen, case)
     if marked is None:
         return sizes
-    base, highest = (printed_bytes(size, marked) for size in sizes)
+    nearest = (int(np.abs(marked.values - size).argmin()) for size in sizes)
+    errors = map(marked.error_at, nearest)
+    base, highest = map(printed_bytes, sizes, errors)
     return base, highest
 
 

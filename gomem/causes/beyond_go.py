@@ -102,13 +102,13 @@ def _beyond_sys(case: Case, what: str) -> Beyond | None:
         "Memory outside Go ({}) grows{}: {} reached {}, and Go never reserved more than {} (Sys)"
     )
     kinds, whole = _WORDS[what]
-    path = rss_path(last) if what == RSS else last.path("processes")
+    paths = [rss_path(m) if what == RSS else m.path("processes") for m, _ in used]
     return Beyond(
         text(words, kinds, grows, whole, Bytes(round(rise.reached)), Bytes(most)),
         last.name,
         beyond,
         (
-            *rise_evidence(path, what, rise),
+            *rise_evidence(paths, what, rise),
             Evidence(at.path("memstats"), "Sys, highest", most, "B"),
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.collector.steps import ROUNDING_BYTES
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC, LOG, MARKS, PROFILES
 from gomem.analysis.series.level import LATE, Level, Rise
 from gomem.causes.scores import bounded_log, probability_of
@@ -79,9 +80,12 @@ def has_stopped(case: Case) -> bool:
     return late < thresholds.growth_stopped_share * rise.rate * LATE * since.span_seconds
 
 
-def printed_bytes(size: float, level: Level) -> int:
-    """Return a reading as the GC log prints it, in whole MiB rounded down; others as they are."""
-    return round(size) // MIB * MIB if level.source == LOG else round(size)
+def printed_bytes(size: float, error: float) -> int:
+    """Return a reading as the GC log prints it, in whole MiB rounded down; others as they are.
+
+    `error` is the reading's: half of what the log rounds to, if it is of the log.
+    """
+    return round(size) // MIB * MIB if error == ROUNDING_BYTES / 2 else round(size)
 
 
 def read_from(level: Level, case: Case) -> str:

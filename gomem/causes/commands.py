@@ -32,7 +32,7 @@ _IN_A_MODULE = (
 )
 _IN_TINYGO = (
     "TinyGo serves no profiles: log its MemStats after runtime.GC() for longer. Only a HeapInuse "
-    "that rises there is retained."
+    "that rises there is held."
 )
 _FOLLOWED_BY = {
     **dict.fromkeys((KUBECTL_TOP, METRICS_API), "kubectl top pod NAME --containers"),
@@ -69,7 +69,7 @@ def see_resident(system: str) -> Text:
     command = _MAPPINGS_ON.get(system)
     words = "See what is resident: {}."
     first = text(words, command) if command else Text(_BY_VMMAP)
-    return text("{} See what Go retains: {}.", first, TAKE_HEAP_PROFILE)
+    return text("{} See what holds Go's heap: {}.", first, TAKE_HEAP_PROFILE)
 
 
 def with_files(template: str, *paths: str) -> Command:

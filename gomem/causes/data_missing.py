@@ -20,7 +20,7 @@ _WANTED = (
     (SMAPS_WORD, "mappings", "RSS", SMAPS),
     (MEMSTATS_WORD, "memstats", "Go heap", MEMSTATS),
 )
-_COLLECT = "Collect {}: {}."
+_COLLECT = "To break down RSS, collect {}: {}."
 _FROM_GO = "Collect {} (the program must import expvar): {}."
 _WHO_WAS_KILLED = text(
     "The OOM killer's table does not say whom it killed; the line below it does: {}.",
@@ -88,12 +88,14 @@ def _missing(case: Case, name: str, without: list[str], what: str, command: Comm
         none = "only some fields of" if some else "no"
         title, so = text("{} {}", none, name), text("{} {}", what, consequence)
     else:
-        where, has, whose = Text(first), "has", "its"
-        if has_several:
-            where, has, whose = Text(Count(len(without), "snapshot")), "have", "their"
-        none = "no full" if some else "no"  # some have some fields, others none
-        title = text("{} {} {} {}", where, has, none, name)
-        so = text("{} {} {}", whose, what, consequence)
+        every, full = Count(len(case.facts.moments), "snapshot"), "full " * some
+        title, whose = text("{} has no {}{}", first, full, name), "its "
+        if has_several:  # some have some fields, others none
+            of_all = text("{} of {}", str(len(without)), every)
+            title, whose = text("{} have no {}{}", of_all, full, name), "their "
+        if len(without) == len(case.facts.moments):
+            title, whose = text("no snapshot has {}{}", full, name), ""
+        so = text("{}{} {}", whose, what, consequence)
     # a bare number would read as a count
     named = joined(", ", (text("{}", MomentName(name)) for name in without[:SHOWN]))
     more = f" and {len(without) - SHOWN} more" * (len(without) > SHOWN)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.finding import Evidence
-from gomem.text import Bytes, Share, Text, text
+from gomem.text import Bytes, Count, Share, Text, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from gomem.analysis.series.level import Rise
     from gomem.facts.moment import MomentFacts
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 RELEASE = "Go release"  # as evidence names it
 COMPUTED = "computed"  # the artefact of numbers that the ledger computes from several files
+MAX_NAMED = 2  # artefacts
 WHOLE = {"B", "count"}  # units that are whole numbers
 
 
@@ -68,17 +69,31 @@ def heap_evidence(moment: MomentFacts, *fields: str) -> tuple[Evidence, ...]:
 
 
 def rise_evidence(
-    artefact: str, what: str, rise: Rise, unit: str = "B", *, has_last: bool = True
+    artefacts: Sequence[str], what: str, rise: Rise, unit: str = "B", *, has_last: bool = True
 ) -> tuple[Evidence, ...]:
-    """Return a level's first and last value; for many readings, medians, and the last reading."""
+    """Return a level's first and last value; for many readings, medians, and the last reading.
+
+    `artefacts` are those of the readings, in order; a single one has them all.
+    """
+    first, last = artefacts[0], artefacts[-1]
     if not rise.are_medians:
-        return known(artefact, unit, {f"{what}, first": rise.first, f"{what}, last": rise.last})
+        return (
+            *known(first, unit, {f"{what}, first": rise.first}),
+            *known(last, unit, {f"{what}, last": rise.last}),
+        )
     levels = {
         f"{what}, median of the first 10 % of readings": rise.first,
         f"{what}, median of the last 10 % of readings": rise.last,
     }
-    last = {f"{what}, last": rise.reached} if has_last else {}
-    return known(artefact, unit, levels | last)
+    reached = {f"{what}, last": rise.reached} if has_last else {}
+    return (*known(all_of(artefacts), unit, levels), *known(last, unit, reached))
+
+
+def all_of(artefacts: Sequence[str]) -> str:
+    """Name the artefacts of one number, or if they are many, how many they are."""
+    several = list(dict.fromkeys(artefacts))
+    many = str(Count(len(several), "file"))
+    return ", ".join(several) if len(several) <= MAX_NAMED else many
 
 
 def watched_evidence(artefact: str, rise: Rise) -> tuple[Evidence, ...]:

@@ -1,4 +1,4 @@
-"""Goroutines that pile up: each retains its stack and everything the stack refers to.
+"""Goroutines that pile up: each holds its stack and everything the stack refers to.
 
 A goroutine starts with a stack of 2 KiB. Since Go 1.19 the first stack is larger, such as 8 KiB, if
 the average stack is larger. The stack lies in the arenas and counts as StackInuse. A goroutine that
@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import LIVE, STACKS
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, Waiting
 from gomem.causes.cause import Case, Cause
+from gomem.causes.checks import read_from
 from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, stacks_in
-from gomem.causes.evidence import known
+from gomem.causes.evidence import all_of, known
 from gomem.causes.finding import Evidence, Finding, MissingCall, Severity, Site
 from gomem.causes.goroutines import (
     BOUND_IT,
@@ -76,7 +77,7 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code=CODE,
     mechanism="A goroutine that waits forever for a channel, a lock or the network is never "
-    "collected. It retains its stack (2 to 8 KiB, or more if the stack has grown) and everything "
+    "collected. It holds its stack (2 to 8 KiB, or more if the stack has grown) and everything "
     "the stack refers to. Since Go 1.18 stacks also raise the heap goal, so collections come "
     "later.",
     remedy=text(
@@ -138,7 +139,7 @@ def _growing(case: Case) -> Finding:
         size=round(size) or None,
         evidence=(
             *evidence,
-            *known(last.path, "s", {"time watched": watched}),
+            *known(all_of([first.path, last.path]), "s", {"time watched": watched}),
             *where_evidence(case, shown.frame, shown.path),
             *stacks_evidence(case),
             *open_files_evidence(case),
@@ -213,7 +214,7 @@ def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
 
 
 def _held(size: float, heap: float, case: Case) -> Text:
-    """Say how much the goroutines retain: at least their stacks, at most also all heap growth.
+    """Say how much the goroutines hold: at least their stacks, at most also all heap growth.
 
     There is no upper bound if most in-use memory has no stack, because it can be theirs too; by a
     heap profile, which lags; and by minimum stacks.
@@ -221,7 +222,7 @@ def _held(size: float, heap: float, case: Case) -> Text:
     live, least = case.facts.live_heap, "at least"
     if heap and live is not None and live.rise and not case.facts.profiles.hides_most_in_use:
         least = "about" if case.facts.goroutines.stacks is None else "up to"
-    return text("they retain {} {}", least, Bytes(round(size)))
+    return text("they hold {} {}", least, Bytes(round(size)))
 
 
 def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
@@ -272,7 +273,8 @@ def _sites(case: Case, size: float) -> tuple[Site, ...]:
 
 
 def _of_heap(heap: float, case: Case) -> list[Evidence]:
-    path = case.facts.memstats_path
+    live = case.facts.live_heap
+    path = case.facts.memstats_path if live is None else read_from(live.level, case)
     return [Evidence(path, "live heap, growth", round(heap), "B")] if heap and path else []
 
 
@@ -282,7 +284,7 @@ def _of_dump(waiting: Waiting | None, case: Case) -> list[Evidence]:
     keeper = None if kept is None or waiting is None else kept.of_goroutines_in(waiting.function)
     if kept is None or keeper is None:
         return []
-    field = text("retained by the goroutines of {}", Function(keeper.name))
+    field = text("held by the goroutines of {}", Function(keeper.name))
     return [Evidence(kept.dump, field, keeper.bytes, "B")]
 
 

@@ -173,12 +173,12 @@ def stacks_words(case: Case) -> Text:
 
 
 def stacks_evidence(case: Case) -> tuple[Evidence, ...]:
-    """Return the rise of StackInuse, with the file that has its last reading."""
+    """Return the rise of StackInuse, with the files that have it."""
     stacks = case.facts.goroutines.stacks
     read = [m for m in case.facts.of_last_process if m.told(STACKS_IN_USE) is not None]
     if stacks is None or not read:
         return ()
-    return rise_evidence(read[-1].path("memstats"), STACKS_IN_USE, stacks)
+    return rise_evidence([m.path("memstats") for m in read], STACKS_IN_USE, stacks)
 
 
 def opened_words(case: Case) -> Text:
@@ -244,7 +244,7 @@ def open_files_evidence(case: Case) -> tuple[Evidence, ...]:
     if files is None or files.grown <= 0 or files.linear_share < case.thresholds.linear_share:
         return ()
     pages = [m.path(METRICS_PAGE) for m in case.facts.moments if m.open_files is not None]
-    return rise_evidence(pages[-1], "open files", files, "count")
+    return rise_evidence(pages, "open files", files, "count")
 
 
 def _placed(case: Case, function: str, path: str) -> Text:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.checks import matters
 from gomem.causes.commands import CAPTURE, top
-from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
+from gomem.causes.evidence import all_of, known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.sites import holding_sites, printed_sites, share_words, site_evidence
 from gomem.facts.goroutines import level_of
@@ -164,6 +164,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     if not is_of_go or in_use < thresholds.named_share * rise.grown:
         return []
     is_timed = all(moment.time is not None for moment in facts.moments)
+    read = [_path(moment) for moment in with_rss]
     is_growth = facts.profiles.growth_holders is not None or difference is not None
     paths, has_ended = list(facts.profiles.paths.values()), bool(ended_well(facts.capture))
     reached = Bytes(round(rise.reached))
@@ -187,8 +188,8 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
             ),
             size=round(min(in_use, rise.grown)),
             evidence=(
-                *rise_evidence(_path(last), what.removeprefix("the "), rise),
-                *(watched_evidence(_path(last), rise) if is_timed else ()),
+                *rise_evidence(read, what.removeprefix("the "), rise),
+                *(watched_evidence(all_of(read), rise) if is_timed else ()),
                 *site_evidence(
                     facts.profiles.last_path if difference is None else difference.source,
                     "inuse_space growth in {}" if difference is not None else "inuse_space of {}",
@@ -269,7 +270,8 @@ def of_arenas(case: Case, cause: Cause) -> list[Finding]:
         return []
     if rise.linear_share < thresholds.linear_share:
         return []
-    path = case.facts.moments[-1].path("smaps")
+    mapped = [m for m in case.facts.of_last_process if m.arenas_rss_bytes is not None]
+    paths = [moment.path("smaps") for moment in mapped]
     return [
         cause.finding(
             Severity.INFO,
@@ -281,7 +283,7 @@ def of_arenas(case: Case, cause: Cause) -> list[Finding]:
             ),
             moment=case.facts.moments[-1].name,
             size=round(rise.grown),
-            evidence=rise_evidence(path, "Rss of the Go heap", rise),
+            evidence=rise_evidence(paths, "Rss of the Go heap", rise),
             next_step=_TAKE_MEMSTATS,
             confidence="possible",
         )

@@ -164,8 +164,8 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
 
 
 _GOROUTINE_MECHANISM = (
-    "Goroutines pile up, and everything they refer to is retained while they wait: most likely "
-    "this memory. The finding goroutine-leak counts the same bytes."
+    "Waiting goroutines hold everything they refer to. That is most likely the growth seen here; "
+    "goroutine-leak counts it too."
 )
 
 
@@ -231,12 +231,12 @@ def _title(
         Rate(rise.rate, rise.low, rise.high),
         "reached" if has_ended else "has reached",
         "at most " if _is_bounded(live.level) else "",
-        Bytes(printed_bytes(_reached(live, rise), live.level)),
+        Bytes(printed_bytes(_reached(live, rise), live.level.error_at(-1))),
         "" if live.burst_at_end is None else " before the last burst",
     )
     keeper = _keeper(sites, case)
     if keeper is not None:
-        grows = text("{}; retained by {}", grows, Function(keeper.name))
+        grows = text("{}; held by {}", grows, Function(keeper.name))
     if not sites:
         return grows
     share = share_words(sites[0].share, case.thresholds)
@@ -258,10 +258,9 @@ def _reached(live: LiveHeap, rise: Rise) -> float:
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = read_from(live.level, case)
-    error = rise.error / rise.apart_seconds
     slopes = {"slope": rise.rate}
-    if error and live.level.source != PROFILES:  # the profiles' lag is more, and unknown
-        slopes |= {"slope, low": rise.rate - error, "slope, high": rise.rate + error}
+    if rise.low < rise.high and live.level.source != PROFILES:  # their lag is more, and unknown
+        slopes |= {"slope, low": rise.low, "slope, high": rise.high}
     return [
         *_levels(path, live, rise),
         *known(path, "B", {"live heap in the burst at the end": live.burst_at_end}),
@@ -285,14 +284,13 @@ _INPUT_HALVED = (
 
 def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
     """Return the first and last level; between bursts, without the last reading."""
-    first, last, reached = (
-        printed_bytes(size, live.level) for size in (rise.first, rise.last, rise.reached)
-    )
+    sizes = (rise.first, 0), (rise.last, -1), (rise.reached, -1)
+    first, last, reached = (printed_bytes(size, live.level.error_at(at)) for size, at in sizes)
     rise = replace(rise, first=first, last=last, reached=reached)
     if live.rises_between_bursts:
-        return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
+        return rise_evidence([path], BETWEEN_BURSTS, rise, has_last=False)
     what = "live heap, middle of its bounds" if _is_bounded(live.level) else "live heap"
-    return rise_evidence(path, what, rise)
+    return rise_evidence([path], what, rise)
 
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
@@ -315,7 +313,7 @@ def _keeper_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
     kept, keeper = case.facts.kept, _keeper(sites, case)
     if kept is None or keeper is None:
         return []
-    return [Evidence(kept.dump, text("retained by {}", Function(keeper.name)), keeper.bytes, "B")]
+    return [Evidence(kept.dump, text("held by {}", Function(keeper.name)), keeper.bytes, "B")]
 
 
 def _next_step(rise: Rise, case: Case) -> Text:

@@ -104,7 +104,7 @@ def _without_gc(case: Case) -> Finding | None:
         moment=last.name,
         size=kept,
         evidence=(
-            *rise_evidence(last.path("memstats"), "HeapAlloc", rise),
+            *rise_evidence([m.path("memstats") for m in known], "HeapAlloc", rise),
             Evidence(last.path("memstats"), "NumGC, first and last", cycles, "count"),
             *rss_evidence(last),
         ),

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 _LIVE_GROWS = (
     "The last GC in the log left {} live, and the live heap was growing: a GOMEMLIMIT cannot free "
-    "live memory, it only makes the GC run more often. Find in the next run what retains it, and "
-    "retain less, or raise the container's limit: {}."
+    "live memory, it only makes the GC run more often. Find in the next run what holds it, and "
+    "hold less of it, or raise the container's limit: {}."
 )
 AFTER_A_KILL = text(
     "The kernel's log lines do not say what used the memory. Capture after the process has "
@@ -104,7 +104,7 @@ def after_the_log(case: Case, limit: int) -> Text:
     if left >= full:
         words = (
             "The last GC in the log left {} live, of {}: no GOGC frees that. Find in the next run "
-            "what retains it, or raise the limit: {}."
+            "what holds it, or raise the limit: {}."
         )
         return text(words, Bytes(left), Bytes(limit), CAPTURE)
     if grows(case):

@@ -35,7 +35,13 @@ COMPARED_CAUSES = (
         Words,
     ),
     Column("severity", "str", "", "Severity; before, if the finding is gone.", Words),
-    Column("title", "object", "", "Title, with its number; before, if the finding is gone.", Text),
+    Column(
+        "title",
+        "object",
+        "",
+        "Title, with its number; before, if the finding is gone; of both sides, if they differ.",
+        Text,
+    ),
     Column(
         "note",
         "object",
@@ -78,8 +84,16 @@ def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd
             only = "after" if code in new else "before"
             missing = text("found on the {} side only; {}", only, lacking) if lacking else ""
             state = NOT_COMPARABLE if missing else NEW if code in new else GONE
-        rows.append((code, state, str(finding.severity), finding.title, missing))
+        title = _title_of_both(old[code], finding) if state == ON_BOTH else finding.title
+        rows.append((code, state, str(finding.severity), title, missing))
     return build_rows(rows, COMPARED_CAUSES)
+
+
+def _title_of_both(before: Finding, after: Finding) -> Text:
+    """The title, with the numbers of each side if they differ."""
+    if before.title == after.title:
+        return Text(after.title)
+    return text("before: {}; after: {}", before.title, after.title)
 
 
 def _causes(diagnosis: Diagnosis) -> dict[str, Finding]:

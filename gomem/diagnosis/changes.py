@@ -233,7 +233,7 @@ def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
         return Text()
     if abs(after - before) <= MIN_MAIN_SHARE * abs(change):
         return Text()
-    return text("; heap and stacks that Go retains {}", _went(before, after))
+    return text("; heap and stacks retained by Go, free heap included, {}", _went(before, after))
 
 
 def _went(before: int, after: int, how: str = "") -> Text:
@@ -261,7 +261,7 @@ def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change
     if not is_residency or abs(heap) <= MIN_MAIN_SHARE * abs(change):
         return Text()
     more = "more" if change > 0 else "less"
-    words = ": {} {} of the Go heap is resident, although what Go retains of it {}"
+    words = ": {} {} of the Go heap is resident, although the heap itself {}"
     return text(words, Bytes(abs(heap)), more, _retained_words(before, after, heap))
 
 

@@ -59,7 +59,7 @@ NAMED = 3  # sizes
 HEAD_BYTES = 1 << 16  # searched for the unit of sizes
 _IN_GB = re.compile(rb"\d ?GB\b")
 SEE_RSS = text("See what is in RSS: {}.", TAKE_SMAPS)
-WHAT_NEXT = text("See what retains the heap: {}. {}", TAKE_HEAP_PROFILE, SEE_RSS)
+WHAT_NEXT = text("See what holds the heap: {}. {}", TAKE_HEAP_PROFILE, SEE_RSS)
 SEE_IDLE = text(
     "See how much of the heap the runtime freed and keeps (HeapIdle, HeapReleased): {}. See what "
     "is in RSS: {}.",

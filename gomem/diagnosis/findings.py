@@ -229,12 +229,13 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
         return finding
     rival = max(rivals, key=lambda rival: rival.bytes or 0)
     has_room = len(Text(finding.title).of(Number)) < MAX_NUMBERS
-    size = text("the {} of ", Bytes(rival.bytes)) if has_room else Text()
     if finding.bytes == rival.bytes:
         same = text("{}; {} counts the same memory", finding.title, rival.code)
         return replace(finding, title=same)
-    words = "{}; part of this memory is also in {}{}"
-    return replace(finding, title=text(words, finding.title, size, rival.code))
+    counted = text("{} counts part of this memory", rival.code)
+    if has_room:
+        counted = text("part of it is in the {} of {}", Bytes(rival.bytes), rival.code)
+    return replace(finding, title=text("{}; {}", finding.title, counted))
 
 
 CLAIMS = {cause.code: cause.claims for cause in CAUSES if cause.claims}

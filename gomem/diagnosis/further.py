@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
 
-COUNTED_APART = frozenset({"data-damaged", "data-missing"})  # places; the next step has the other
+DAMAGED, MISSING = "data-damaged", "data-missing"
 NAMED_UNREAD = 2  # files
 NAMED_CODES = 3
 NOTHING = Text("No file says how much memory is in use, or what uses the memory.")
@@ -33,10 +33,12 @@ def nothing_words(capture: Capture) -> Text:
 
 def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) -> str:
     """Findings besides `named`, and what could not be read; empty if there are none."""
+    # Damage is counted by its places; without a finding, the next step has what is missing.
+    counted_apart = {DAMAGED} if named is not None else {DAMAGED, MISSING}
     others = [
         finding
         for finding in diagnosis.findings
-        if finding is not named and finding.code not in COUNTED_APART
+        if finding is not named and finding.code not in counted_apart
     ]
     damaged = diagnosis.capture.damaged
     unread = sum(not place.is_excerpt for place in damaged)

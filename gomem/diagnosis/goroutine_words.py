@@ -55,7 +55,7 @@ _THE_WHOLE_DUMP = text(
     "Count the goroutines that wait there, and see whether the number grows: {}.", TAKE_GOROUTINES
 )
 NO_BYTES = text(
-    "See what retains memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
+    "See what holds memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
 )
 _BUILD_LESS = text(
     "Build on a machine with more memory, or one package at a time: {}.",

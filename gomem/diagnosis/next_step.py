@@ -30,7 +30,7 @@ MOSTLY = 0.75  # of RSS: then what retains the Go heap is asked first
 TAKE_ANOTHER = text("If this growth is unexpected, capture for ten minutes: {}.", CAPTURE)
 SEE_WHETHER_IT_GROWS = text("See whether it grows: {}.", CAPTURE)
 WHOLE_SMAPS = text("Take a complete smaps, so that RSS is exact: {}.", TAKE_SMAPS)
-WHAT_RETAINS = text("See what retains the Go heap: {}.", TAKE_HEAP_PROFILE)
+WHAT_RETAINS = text("See what holds the Go heap: {}.", TAKE_HEAP_PROFILE)
 COUNT_GOROUTINES = text(
     "See how many goroutines there are and where they wait, and again some minutes later: {}.",
     TAKE_STACKS,

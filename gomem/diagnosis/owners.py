@@ -40,6 +40,11 @@ class Owner:
         """Approximate growth from the first snapshot to the last."""
         return self.sizes[-1].middle - self.sizes[0].middle
 
+    @property
+    def change(self) -> Interval:
+        """The bounds of the growth from the first snapshot to the last."""
+        return self.sizes[-1] - self.sizes[0]
+
 
 @dataclass(frozen=True)
 class Owners:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import (
+    FILES_SUM,
     GARBAGE,
     GO_HEAP_GROUPS,
     HEAP,
@@ -31,8 +32,8 @@ NEARLY_ALL = 0.9  # of native memory: such a part gives the whole its name
 PART_NAMES = {frozenset({group}): NAMES[group] for group in GROUPS} | {
     frozenset({LIVE, GARBAGE}): NAMES[OBJECTS],
     GO_HEAP: NAMES[HEAP],
-    GO: "Go",
-    FILE_GROUPS: "files and program text",
+    GO: "Go memory",
+    FILE_GROUPS: FILES_SUM,
     NOT_GO: "memory outside Go",
     ALL: NAMES[UNDIVIDED],
 }

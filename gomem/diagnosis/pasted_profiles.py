@@ -353,7 +353,7 @@ def step_after_heap(profile: Profile) -> Text:
     return WHO_HOLDS if alike_words(profile) else Text()
 
 
-WHO_ALLOCATED = text("See which functions allocated the retained memory: {}.", TAKE_HEAP_PROFILE)
+WHO_ALLOCATED = text("See which functions allocated the memory in use: {}.", TAKE_HEAP_PROFILE)
 
 
 def _of_kind(profile: Profile, kind: str, value: int) -> Text:

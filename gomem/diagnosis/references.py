@@ -20,9 +20,7 @@ def held_words(profile: Profile) -> Text:
         return Text("The profile of references is empty.")
     worth = [root for root in roots(profile)[:NAMED] if root.held_bytes >= WORTH_NAMING * total]
     parts = (text("{} ({})", Quoted(root.name), Share(root.held_bytes / total)) for root in worth)
-    first = (
-        "Most is retained by" if worth and worth[0].held_bytes > MOSTLY * total else "Retained by"
-    )
+    first = "Most is held by" if worth and worth[0].held_bytes > MOSTLY * total else "Held by"
     held = text("{} {}.", first, joined(", ", parts)) if worth else Text()
     through = Text()
     if worth and worth[0].through:

@@ -13,7 +13,14 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, pieces_of
-from gomem.analysis.memory.live_heap import MIN_MARKS, InUse, LiveHeap, Marks, live_heap
+from gomem.analysis.memory.live_heap import (
+    MIN_MARKS,
+    PROFILES,
+    InUse,
+    LiveHeap,
+    Marks,
+    live_heap,
+)
 from gomem.analysis.profiles.published import published, total_bounds
 from gomem.facts.profiles import that_count
 from gomem.releases import Fact
@@ -21,6 +28,7 @@ from gomem.releases import Fact
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gomem.analysis.collector.heap_pacing import LiveHeap as LoggedLiveHeap
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
@@ -45,6 +53,27 @@ def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
         marks = marks_of(facts.cycles, earlier)
     found = live_heap(stats, marks, in_use, float(gogc.value), bounds)
     return None if found is None else replace(found, earlier_run=earlier)
+
+
+def live_heap_by_run(facts: CaptureFacts) -> tuple[LoggedLiveHeap, ...]:
+    """Return the live heap in each run of the log.
+
+    The slope of the capture's own process is that of `live_heap_of`, which also has the marks that
+    snapshots show, if it has those of the log: a report has one slope.
+    """
+    log, live = facts.collector, facts.live_heap
+    if log is None:
+        return ()
+    if live is None or live.level.source == PROFILES or live.rises_between_bursts:
+        return log.live
+    number = log.runs[-1].number if live.earlier_run is None else live.earlier_run
+    slope, low, high = live.level.slope
+    return tuple(
+        replace(run, slope_bytes_per_second=slope, slope_low=low, slope_high=high)
+        if run.run == number and run.slope_low is not None and len(live.level) > run.cycles
+        else run
+        for run in log.live
+    )
 
 
 def _run_before_a_short_one(facts: CaptureFacts, marks: Marks | None) -> int | None:

@@ -150,7 +150,8 @@ class MomentFacts(Answer):
         """RSS by owner; None without a ledger."""
         if self.ledger is None:
             return None
-        return memory_groups(self.ledger.parts, self.rss_bytes, self.live_bytes)
+        sizes, has_smaps = (self.rss_bytes, self.live_bytes), self.mappings is not None
+        return memory_groups(self.ledger.parts, *sizes, has_smaps=has_smaps)
 
     @cached_property
     def is_malloced(self) -> pd.Series:

@@ -326,6 +326,7 @@ def _ledger(
         cgroup=cgroup,
         scraped=sides.scraped,
         runtime_side=sides.runtime_side,
+        is_cut=classified is None and "smaps" in moment.paths,
         mapped_by="smaps Rss" if "smaps" in moment.paths else "pmap RSS",
         is_least=sides.is_least,
         listed=sides.listed,

@@ -126,7 +126,7 @@ def test_a_cut_smaps_gives_a_coarser_ledger_and_never_a_smaller_rss(tmp_path):
     whole = diagnosed(FIXTURES / "captures/healthy-go1.27.3").ledgers["2-steady"]
     assert whole.rss_bytes == ledger.rss_bytes
     assert whole.rss_bytes == int(ledger.parts["bytes"].sum())
-    assert "this snapshot has no complete smaps" in ledger.notes[0]
+    assert "the smaps of this snapshot is incomplete" == ledger.notes[0]
     assert {"data-damaged", "data-missing"} == {finding.code for finding in diagnosis.findings}
 
 
@@ -146,7 +146,7 @@ def test_a_smaps_cut_between_two_mappings_is_damage_where_others_show_it(tmp_pat
     assert "2-steady/smaps" == damage.source
     assert "[stack], [vdso] and [vsyscall], which 1-start/smaps has, are missing" in damage.what
     assert any(
-        "this snapshot has no complete smaps" in note
+        "the smaps of this snapshot is incomplete" in note
         for note in diagnosis.ledgers["2-steady"].notes
     )
 

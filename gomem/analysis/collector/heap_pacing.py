@@ -9,10 +9,9 @@ A collection marks the heap that the program still retains, whatever GOGC allows
 shows here first. The slope is the Theil–Sen estimate: the median of the slopes between all pairs of
 points. A few outliers cannot move it.
 
-A heap that fills at the start and then plateaus is not growing. So each run is analysed from the
-point where its live heap first reached its median. If the heap only filled, this removes the
-filling. If the heap grows all the time, half of the growth remains. The shape says whether the heap
-still grows at the end.
+A heap that fills at the start and then plateaus is not growing. So each run is analysed after its
+warm-up, which ends where the live heap first reaches its median (`Level.slope`). The shape says
+whether the heap still grows at the end.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ import pandas as pd
 from gomem.analysis.collector.steps import (
     ROUNDING_BYTES,
     Cycles,
-    filled_runs,
     overlapping,
     pieces_of,
+    runs_of,
 )
-from gomem.analysis.series.level import Level
+from gomem.analysis.series.level import MIN_FILLED, Level
 from gomem.inputs.schema import Column, build
 from gomem.statistics.quantiles import Tally
 from gomem.text import Words
 
 if TYPE_CHECKING:
-    from gomem.analysis.collector.steps import Cycles, FilledRun
+    from gomem.analysis.collector.steps import Cycles, Run
 
 PACING = (
     "survival_fraction", "overshoot_bytes", "overshoot_fraction", "headroom_bytes",
@@ -59,7 +58,6 @@ PACING_SUMMARY = (
 STEADY = 0.5  # of the median: within it, the heap has one size, with the variation of its load
 MIN_GOALS = 3  # two agree by chance
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
-MIN_CYCLES = 8  # with fewer, the interval is meaningless
 LIVE_HEAP = (
     Column("run", "int64", "", "Which process of the log."),
     Column("cycles", "int64", "count", "GCs considered."),
@@ -204,7 +202,7 @@ def _number(value: float | None) -> float:
 
 @dataclass(frozen=True)
 class LiveHeap:
-    """The live heap of a run, from the time when it first reached its median; see `LIVE_HEAP`."""
+    """The live heap of a run after its warm-up; see `LIVE_HEAP`."""
 
     run: int
     cycles: int
@@ -228,25 +226,27 @@ class LiveHeap:
 
 def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
     """Return the growth of the live heap in each run of a log; `steps.grouped` reads a long log."""
-    return tuple(map(_live_heap, filled_runs(cycles)))
+    return tuple(map(_live_heap, runs_of(cycles)))
 
 
-def _live_heap(run: FilledRun) -> LiveHeap:
-    live, at = run.live, run.at
-    tenth = max(1, len(live) // 10)
-    rise = None
-    if len(np.unique(at)) >= MIN_CYCLES:  # sizes are rounded down to 1 MiB
-        rise = Level("log", at, live, np.full(len(at), ROUNDING_BYTES / 2)).rise
+def _live_heap(run: Run) -> LiveHeap:
+    # sizes are rounded down to 1 MiB
+    level = Level("log", run.at, run.live, np.full(len(run.at), ROUNDING_BYTES / 2))
+    warm = level.warm
+    tenth = max(1, len(warm) // 10)
+    is_enough = np.unique(warm.seconds).size >= MIN_FILLED
+    slope, low, high = level.slope if is_enough else (None, None, None)
+    rise = warm.rise if is_enough else None
     return LiveHeap(
         run=run.run,
-        cycles=run.cycles,
-        begin_seconds=float(at[0]),
-        seconds=float(at[-1] - at[0]),
-        first_bytes=int(np.median(live[:tenth])),
-        last_bytes=int(np.median(live[-tenth:])),
-        slope_bytes_per_second=None if rise is None else rise.slope,
-        slope_low=None if rise is None else rise.low,
-        slope_high=None if rise is None else rise.high,
+        cycles=int(run.cycles[level.warm_from :].sum()),
+        begin_seconds=float(warm.seconds[0]),
+        seconds=warm.span_seconds,
+        first_bytes=int(np.median(warm.values[:tenth])),
+        last_bytes=int(np.median(warm.values[-tenth:])),
+        slope_bytes_per_second=slope,
+        slope_low=low,
+        slope_high=high,
         shape="" if rise is None else rise.shape,
         goes_on=None if rise is None else rise.goes_on,
     )

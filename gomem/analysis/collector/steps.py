@@ -132,29 +132,26 @@ def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
 
 
 @dataclass(frozen=True)
-class FilledRun:
-    """A run's collections, from the one at which the live heap first reached its median."""
+class Run:
+    """A run's collections that marked a heap of known size."""
 
     run: int  # number of the run
     at: np.ndarray  # start of each, in seconds
     live: np.ndarray  # live heap marked by each, in bytes
-    cycles: int  # number of collections; rows of a long log represent several
+    cycles: np.ndarray  # collections that each stands for: in a long log, several
 
 
-def filled_runs(cycles: Cycles) -> list[FilledRun]:
-    """Return each run of a log without the time in which its heap filled; see `grouped`."""
+def runs_of(cycles: Cycles) -> list[Run]:
+    """Return each run of a log; see `grouped`."""
     rows, size = grouped(cycles)
     known = rows.dropna(subset=["heap_live_bytes", "at_seconds"])
     run = known["run"].to_numpy(int)
     at, live = (known[name].to_numpy(float) for name in ("at_seconds", "heap_live_bytes"))
     each = np.ones(len(known)) if size == 1 else known["cycles"].to_numpy(float)
     begins = np.flatnonzero(np.diff(run, prepend=-1))
-    filled = []
-    for begin, end in pairwise([*begins.tolist(), len(run)]):
-        reached = live[begin:end] >= np.median(live[begin:end])
-        of = slice(begin + int(reached.argmax()), end)
-        filled.append(FilledRun(int(run[begin]), at[of], live[of], int(each[of].sum())))
-    return filled
+    ends = pairwise([*begins.tolist(), len(run)])
+    parts = [slice(begin, end) for begin, end in ends]
+    return [Run(int(run[of.start]), at[of], live[of], each[of]) for of in parts]
 
 
 def _groups(piece: pd.DataFrame, size: int) -> pd.DataFrame:

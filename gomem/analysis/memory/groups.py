@@ -41,6 +41,8 @@ NAMES = {
     PROGRAM: "program text and data",
     UNDIVIDED: "not broken down",
 }
+HEAP_SUM = "Go heap and stacks"  # the Go heap, as the sum of its parts
+FILES_SUM = "files and program text"  # of files and the program, which only smaps separates
 GROUPS = tuple(NAMES)
 GO_HEAP_GROUPS = (LIVE, GARBAGE, OBJECTS, FREE, STACKS)
 _PARTS_OF_GROUP = {
@@ -80,6 +82,7 @@ class MemoryGroups:
     # A row per group; see `MEMORY_GROUPS`. `bytes` adds up to RSS exactly.
     rows: pd.DataFrame
     claims: pd.DataFrame  # the Go heap's reserved memory by part; see `HEAP_CLAIMS`; can be empty
+    has_smaps: bool = True  # without, the program's own pages are among the files
 
     def bytes_of(self, group: str) -> int | None:
         """Return RSS of a group in bytes; None if unknown, or only a larger group is known."""
@@ -122,6 +125,12 @@ class MemoryGroups:
         return dict(sizes), sum(max(0, size) for size in beyond)
 
     @property
+    def files_bytes(self) -> int | None:
+        """RSS of mapped files and of the program together; None if neither is known."""
+        sizes = [self._resident[group] for group in (FILES, PROGRAM) if group in self._resident]
+        return sum(sizes) if sizes else None
+
+    @property
     def heap_bytes(self) -> int | None:
         """RSS of the Go heap in bytes, whether it is one group or several; None if unknown."""
         sizes = self._resident
@@ -154,21 +163,35 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
     """Return the groups of several snapshots: `group`, `name`, and a column of bytes per snapshot.
 
     The columns are numbered from 0. If the Go heap is a single group at some snapshot, there is a
-    row for the whole heap, with a number at every snapshot, above the rows for its parts. A group
-    that a snapshot does not separate is missing there.
+    row for the whole heap, with a number at every snapshot, above the rows for its parts, which are
+    `within` it. If some snapshot has no smaps, files and program are one row. A group that a
+    snapshot does not separate is missing there.
     """
     there = {group for groups in several for group in groups.rows["group"]}
     order = [group for group in dict.fromkeys((HEAP, *GROUPS)) if group in there]
-    columns = {"group": pd.Series(order, dtype="str")}
-    columns["name"] = pd.Series([NAMES[group] for group in order], dtype="str")
+    names, has_sum = dict(NAMES), HEAP in there and not there.isdisjoint(GO_HEAP_GROUPS)
+    if has_sum:
+        names[HEAP] = HEAP_SUM
+    is_one = FILES in there and not all(groups.has_smaps for groups in several)
+    if is_one:
+        order, names[FILES] = [group for group in order if group != PROGRAM], FILES_SUM
+    columns: dict[str, object] = {"group": pd.Series(order, dtype="str")}
+    columns["name"] = pd.Series([names[group] for group in order], dtype="str")
+    columns["within"] = [has_sum and group in GO_HEAP_GROUPS for group in order]
     for place, groups in enumerate(several):
         sizes = [groups.heap_bytes if group == HEAP else groups.bytes_of(group) for group in order]
+        if is_one:
+            sizes[order.index(FILES)] = groups.files_bytes
         columns[str(place)] = pd.Series(sizes, dtype="Int64")
     return pd.DataFrame(columns)
 
 
 def memory_groups(
-    parts: pd.DataFrame, rss_bytes: int | None, live_bytes: int | None = None
+    parts: pd.DataFrame,
+    rss_bytes: int | None,
+    live_bytes: int | None = None,
+    *,
+    has_smaps: bool = True,
 ) -> MemoryGroups:
     """Put a ledger's parts into groups that add up to RSS; no group is negative.
 
@@ -191,11 +214,14 @@ def memory_groups(
     elif untouched:
         lazy_free = sum(_bytes_of(parts, "heap_released_resident"))
         _take_off(sizes, untouched, GO_HEAP_GROUPS, spared={FREE: lazy_free})
+    names = NAMES if has_smaps else NAMES | {FILES: FILES_SUM}
     rows = [
-        (group, NAMES[group], sizes[group], claims.get(group)) for group in GROUPS if group in sizes
+        (group, names[group], sizes[group], claims.get(group)) for group in GROUPS if group in sizes
     ]
     divided = [(group, NAMES[group], size) for group, size in heap_claims.items()]
-    return MemoryGroups(build_rows(rows, MEMORY_GROUPS), build_rows(divided, HEAP_CLAIMS))
+    return MemoryGroups(
+        build_rows(rows, MEMORY_GROUPS), build_rows(divided, HEAP_CLAIMS), has_smaps
+    )
 
 
 _Sizes = dict[str, int | None]

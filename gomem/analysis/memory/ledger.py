@@ -185,6 +185,7 @@ def reconcile_rss(
     runtime_side: str = "memstats",
     mapped_by: str = "smaps Rss",
     is_least: bool = False,
+    is_cut: bool = False,
     listed: Listed | None = None,
     logged: Logged | None = None,
     assumed: Sequence[str] = (),
@@ -197,8 +198,9 @@ def reconcile_rss(
     the program's log (`logged`). Sources that are not needed become checks. `collections_between`
     and `skew_seconds` say how far MemStats and the mappings are apart. `runtime_side`, one of
     `RUNTIME_SIDES`, is the source of the MemStats row. `mapped_by` is the field with a mapping's
-    resident bytes, and `is_least` says whether mappings are missing. `assumed` names files that are
-    not proved to belong to this snapshot.
+    resident bytes, and `is_least` says whether mappings are missing; `is_cut` says that there is a
+    smaps, but an incomplete one. `assumed` names files that are not proved to belong to this
+    snapshot.
     """
     if rollup is None and rollup_rss_bytes is not None:
         rollup = pd.Series({"Rss": rollup_rss_bytes})
@@ -216,7 +218,7 @@ def reconcile_rss(
             rollup, status, cgroup, statm=statm, page_bytes=page_bytes, scraped=scraped,
             listed=listed, logged=logged,
         )  # fmt: skip
-        rows, rss_bytes, notes = _coarse(memstats, totals, sources, logged)
+        rows, rss_bytes, notes = _coarse(memstats, totals, sources, logged, is_cut=is_cut)
         rss_source = "" if totals is None else totals.source
         is_least |= totals is not None and totals.is_least
     if assumed:
@@ -322,9 +324,11 @@ def _coarse(
     totals: ResidentTotals | None,
     sources: Mapping[str, str],
     logged: Logged | None = None,
+    *,
+    is_cut: bool = False,
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Build a ledger without smaps: memory reserved by Go and the kernel's totals."""
-    notes = ["this snapshot has no complete smaps"]
+    notes = ["the smaps of this snapshot is incomplete" if is_cut else "no smaps in this snapshot"]
     rows: list[_Row] = []
     if memstats is not None:
         claims = claims_of(memstats, 0, sources)

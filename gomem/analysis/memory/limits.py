@@ -46,7 +46,7 @@ NOT_DIVIDED = (
 ROOM = "Go uses {needed} now, which leaves {room} for garbage between GCs"
 NO_ROOM = (
     "Go already uses {needed}, so under this limit the GC would run all the time: raise the "
-    "container's limit, or retain less"
+    "container's limit, or hold less memory"
 )
 
 

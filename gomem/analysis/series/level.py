@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gomem.statistics.sampling import FloatArray
 
 MAX_BLOCKS = 60  # consecutive readings are similar: if there are more, medians of blocks are used
+MIN_FILLED = 8  # readings after the warm-up; with fewer, a slope of their own means nothing
 ENDS = 10  # a first and last level is the median of a tenth of the readings
 # Time constants of the tested fills, as shares of the time: from one that ends immediately to one
 # that is almost a line.
@@ -82,6 +83,10 @@ class Level:
         """Seconds from the first reading to the last."""
         return float(self.seconds[-1] - self.seconds[0]) if len(self) else 0.0
 
+    def error_at(self, place: int) -> float:
+        """Return the error of a reading; 0 if it is exact."""
+        return float(self.errors[place]) if len(self.errors) else 0.0
+
     @property
     def is_rough(self) -> bool:
         """Whether the errors are a large part of the readings."""
@@ -91,6 +96,37 @@ class Level:
     def rise(self) -> Rise | None:
         """The rise over time; None without readings at two different times."""
         return _rise(self) if len(self) > 1 and self.span_seconds > 0 else None
+
+    @cached_property
+    def warm_from(self) -> int:
+        """The index of the first reading at or above the median: where the warm-up ends.
+
+        A heap that only fills is at its median soon. Of one that grows all the time, half of the
+        growth remains.
+        """
+        return int((self.values >= np.median(self.values)).argmax()) if len(self) else 0
+
+    @property
+    def warm(self) -> Level:
+        """The readings after the warm-up."""
+        errors = self.errors[self.warm_from :]
+        seconds, values = self.seconds[self.warm_from :], self.values[self.warm_from :]
+        return replace(self, seconds=seconds, values=values, errors=errors)
+
+    @cached_property
+    def slope(self) -> tuple[float, float, float]:
+        """The slope per second after the warm-up, and both ends of its 95 % interval.
+
+        Readings are closest together in a warm-up, so its pairs would outweigh all others. A level
+        with few readings afterwards is taken as a whole. The errors of readings are limits, such as
+        of rounding, and not chance: they widen the interval in full.
+        """
+        warm = self.warm
+        is_enough = np.unique(warm.seconds).size >= MIN_FILLED
+        seconds, values, errors = _in_blocks(warm if is_enough else self)
+        slope, low, high = (float(end[0]) for end in theil_sen(seconds, values[None, :]))
+        tilt = float(np.hypot(errors[0], errors[-1]) / (seconds[-1] - seconds[0]))
+        return slope, low - tilt, high + tilt
 
     @property
     def since_start(self) -> Level:
@@ -119,8 +155,9 @@ class Rise:
     are_medians: bool  # whether the first and last level are medians of several readings
     apart_seconds: float  # from the time of `first` to that of `last`
     error: float  # error of `grown` due to the readings' errors
-    slope: float  # per second: the Theil–Sen estimate
-    low: float  # lower end of its 95 % interval, including the readings' errors
+    slope: float  # per second, over all readings: the Theil–Sen estimate
+    rate: float  # per second, as reports show it: `Level.slope`
+    low: float  # lower end of the rate's 95 % interval, including the readings' errors
     high: float  # upper end of the interval
     shape: str  # one of `shapes.SHAPES`
     # The part of the rise that is a straight line rather than a saturating fill: 1 for a line, 0
@@ -137,15 +174,6 @@ class Rise:
     def grown(self) -> float:
         """The last level minus the first."""
         return self.last - self.first
-
-    @property
-    def rate(self) -> float:
-        """Growth per second from the first level to the last, as reports show it.
-
-        `slope` is the median over all pairs of readings, so it mostly describes the time with most
-        readings, such as a start-up with frequent GCs.
-        """
-        return self.grown / self.apart_seconds
 
     @property
     def goes_on(self) -> bool:
@@ -171,7 +199,7 @@ def _rise(level: Level) -> Rise:
     first, last = float(np.median(values[:tenth])), float(np.median(values[-tenth:]))
     span = float(seconds[-1] - seconds[0])
     apart = float(np.median(seconds[-tenth:]) - np.median(seconds[:tenth]))
-    slope, low, high = _slope(seconds, values, errors)
+    rate, low, high = level.slope
     begin, until = level.watched or (float(level.seconds[0]), float(level.seconds[-1]))
     ends = np.interp([seconds[0] + LATE * span, seconds[-1] - LATE * span], seconds, values)
     early, late = float(ends[0]) - first, last - float(ends[1])
@@ -185,7 +213,8 @@ def _rise(level: Level) -> Rise:
         are_medians=tenth > 1,
         apart_seconds=apart if apart > 0 else span,
         error=float(np.hypot(np.median(errors[:tenth]), np.median(errors[-tenth:]))),
-        slope=slope,
+        slope=float(theil_sen(seconds, values[None, :])[0][0]),
+        rate=rate,
         low=low,
         high=high,
         shape=shape_of(seconds, values, float(np.median(errors)) / 2),
@@ -210,19 +239,6 @@ def _in_blocks(level: Level) -> tuple[FloatArray, FloatArray, FloatArray]:
     if seconds[-1] > seconds[0]:
         return seconds, values, errors
     return level.seconds, level.values, columns[2]
-
-
-def _slope(
-    seconds: FloatArray, values: FloatArray, errors: FloatArray
-) -> tuple[float, float, float]:
-    """Return the Theil–Sen slope, and its interval including the readings' errors."""
-    slope, low, high = (float(end[0]) for end in theil_sen(seconds, values[None, :]))
-    tilt = float(np.hypot(errors[0], errors[-1]) / (seconds[-1] - seconds[0]))
-    return (
-        slope,
-        slope - float(np.hypot(slope - low, tilt)),
-        slope + float(np.hypot(high - slope, tilt)),
-    )
 
 
 def linear_share(seconds: FloatArray, values: FloatArray) -> float:

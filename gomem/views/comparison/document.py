@@ -149,7 +149,7 @@ def _findings_section(comparison: Comparison) -> Section | None:
     if comparison.findings.empty:
         return None
     gist = "; ".join(
-        f"{state}: {', '.join(rows['code'])}"
+        f"{tables.state_word(state)}: {', '.join(rows['code'])}"
         for state in STATES
         if len(rows := comparison.findings[comparison.findings["state"] == state])
     )

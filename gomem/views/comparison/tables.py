@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gomem.comparison.causes import ON_BOTH
 from gomem.comparison.samples import INTERVAL_NOTE, ONE_VALUE_NOTE, Comparison
 from gomem.comparison.single_values import CUMULATIVE
 from gomem.inputs.memstats.table import STATS
@@ -186,7 +187,7 @@ BUILD_RSS = (
     words("verdict", "said"),
 )
 FINDINGS = (
-    words("state", "state"),
+    words("state", lambda row: state_word(row["state"])),
     words("severity", lambda row: label_of(row["severity"], None)),
     code("code", "code"),
     noted("what", lambda row: (row["title"], row["note"])),
@@ -341,6 +342,11 @@ def _named_once(row: Row) -> Cell:
 
 def _of_build(row: Row) -> Cell:
     return _level("median", row) if row["n"] == 1 else _median("", row)
+
+
+def state_word(state: str) -> str:
+    """A finding's state; of one on both sides, which need not have the same numbers, `both`."""
+    return "both" if state == ON_BOTH else state
 
 
 def findings_table(findings: pd.DataFrame, *, has_several: bool = False) -> Table:

@@ -48,7 +48,7 @@ COLLECTOR = inner(
     frame("gogc", GOGC, "GOGC of each run, and its source.", "triggers.gogc"),
     frame("pacing", PACING_SUMMARY, "Survival, overshoot and headroom of GCs.",
           "pacing.summary", what=words(PACING)),
-    inner("live_heap", "Slope of the live heap in each run, after start-up.",
+    inner("live_heap", "Slope of the live heap in each run, after warm-up.",
           *columns(LIVE_HEAP), get="live", many=True),
     frame("phases", PHASE_ROWS, "Phases of each run, in order.", phase=words(PHASES)),
     nullable=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.facts.live_heap import live_heap_by_run
 from gomem.text import Text
 from gomem.units import format_fraction, format_seconds, is_unknown
 from gomem.views.document import Block, Folded, Notes, Paragraph, Section
@@ -18,6 +19,7 @@ from gomem.views.tables import table
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
+    from gomem.analysis.collector.heap_pacing import LiveHeap
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.collector import CollectorFacts
 
@@ -65,7 +67,8 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
         blocks = (Paragraph(Text(gist).sentence()), *notes)
         return Section("collector", "GC", blocks, gist=gist)
     is_opened = opens_with_log(diagnosis)
-    blocks = (*notes, *_over_time(facts, is_opened=is_opened), *_figures(facts))
+    live = live_heap_by_run(diagnosis.facts)
+    blocks = (*notes, *_over_time(facts, live, is_opened=is_opened), *_figures(facts))
     return Section("collector", "GC", blocks, gist=_gist(facts))
 
 
@@ -84,7 +87,9 @@ def _notes(lines: tuple[str, ...]) -> tuple[Block, ...]:
     return (Notes(lines),) if lines else ()
 
 
-def _over_time(facts: CollectorFacts, *, is_opened: bool) -> tuple[Block, ...]:
+def _over_time(
+    facts: CollectorFacts, live: tuple[LiveHeap, ...], *, is_opened: bool
+) -> tuple[Block, ...]:
     """The heap, unless the page opens with it; times, costs, and why GCs ran."""
     below = tables.timeline_table(facts.timeline_table)
     drawn: tuple[Block, ...] = with_numbers(
@@ -92,7 +97,8 @@ def _over_time(facts: CollectorFacts, *, is_opened: bool) -> tuple[Block, ...]:
     )
     if is_opened:
         drawn = (Folded("Heap over time, in numbers", (below,)),)
-    growth = tables.growth_words(facts.longest_run, len(facts.live))
+    longest = max(live, key=lambda run: run.seconds, default=None)
+    growth = tables.growth_words(longest, len(live))
     pacing = table("GC pacing", tables.PACED, facts.pacing.summary)
     return (
         *drawn,
@@ -101,7 +107,7 @@ def _over_time(facts: CollectorFacts, *, is_opened: bool) -> tuple[Block, ...]:
         table("Why GCs ran", tables.WHY, facts.triggers.counts),
         Notes(tables.triggers_notes(facts.triggers)),
         tables.phases_table(facts.phases),
-        tables.live_heap_table(facts.live),
+        tables.live_heap_table(live),
         *_notes((growth,) if growth else ()),
         Folded("Survival, overshoot, headroom", (pacing,)),
     )

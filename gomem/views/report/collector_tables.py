@@ -246,11 +246,11 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Growth of the live heap, from the GC at which it reached its median"
+    caption = "Live heap after warm-up, which ends when it first reaches its median"
     if max(run.cycles for run in shown) >= TENTHS:
-        caption += ": medians of the first and the last 10 % of GCs"
+        caption += "; first and last are medians of 10 % of the GCs"
     if len(shown) < len(live):
-        caption += f": the longest {len(shown)} of {len(live)} runs"
+        caption += f"; the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]
     return table(caption, columns, sorted(shown, key=lambda run: run.run))
 
@@ -263,7 +263,7 @@ def growth_words(live: LiveHeap | None, runs: int) -> str:
     moved = "had no significant trend"
     if live.slope_low > 0 or live.slope_high < 0:
         moved = f"{'grew' if live.slope_low > 0 else 'shrank'} significantly"
-    return f"{where} live heap {moved} in the {format_seconds(live.seconds)} after start-up"
+    return f"{where} live heap {moved} in the {format_seconds(live.seconds)} after warm-up"
 
 
 def phases_table(phases: pd.DataFrame) -> Table:

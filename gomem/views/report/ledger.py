@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.groups import FILES_SUM
 from gomem.diagnosis.part_words import is_at_most
 from gomem.inputs.schema import rows_of
 from gomem.text import MomentName, Text, text
@@ -29,6 +30,7 @@ SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 SMALL = 0.01  # of RSS, or of the longest bar: smaller groups are combined
 OTHERS = "others (each under 1 % of RSS)"
 WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
+FILES_TOO = "program text too: only smaps separates it"
 RETAINED = "retained by Go"  # in RSS or not
 NO_RSS = "Memory retained by Go, by owner, at {}; RSS is unknown"
 SIDES = (
@@ -97,10 +99,18 @@ def _blocks(
     if apart is not None and apart < SHORT_SECONDS:
         notes.append(f"MemStats and /proc were read {format_seconds(apart)} apart")
     if ledger.next_file and not diagnosis.capture.system:
-        how = "see" if facts.rss_bytes is None else "break down"
-        notes.append(f"to {how} RSS, collect {ledger.next_file}")
+        notes.append(f"{_why_collect(facts)}, collect {ledger.next_file}")
     folded = Folded("Part by part, to the byte", tuple(exact))
     return (*groups, *([Notes(tuple(notes))] if notes else []), folded)
+
+
+def _why_collect(facts: MomentFacts) -> str:
+    """What another file is for: RSS, its owners, or their sizes, which so far are bounds."""
+    if facts.rss_bytes is None:
+        return "to see RSS"
+    sizes = {} if facts.groups is None else facts.groups.sizes
+    are_bounds = any(is_at_most(facts, group) for group in sizes)
+    return "for exact sizes instead of upper bounds" if are_bounds else "to break down RSS"
 
 
 def _told(key: str) -> Callable[[Row], Cell]:
@@ -150,7 +160,7 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     few = few if len(few) > 1 else []
     rows: list[Row] = []
     for row in (row for row in each if row not in few):
-        note = GROUPS[row["group"]]
+        note = GROUPS[row["group"]] if row["name"] != FILES_SUM else FILES_TOO
         bound = "≤ " if rss_bytes is not None and is_at_most(facts, row["group"]) else ""
         rows.append(row | {"note": note, "claimed": row["claimed_bytes"], "bound": bound})
         rows += [

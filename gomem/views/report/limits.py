@@ -6,6 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gomem.causes.checks import grows
 from gomem.causes.limit_risk import COUNTED
 from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.system import FREEBSD
@@ -14,7 +15,7 @@ from gomem.units import format_bytes, format_count, format_fraction, format_rate
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
 from gomem.views.tables import BLANK, code, moment, share, size, table, words
 from gomem.views.values import bytes_cell, fraction_cell
-from gomem.views.words import minus_signs
+from gomem.views.words import first_few, minus_signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.limits import Limits
 
 BOUNDED = "only garbage grew, which the next GCs free"
+NAMED = 6  # snapshots without smaps
 MOMENTS = 12  # rows in the table of worst cases; with more moments, the largest
 LACKING = (
     "the container's limit is not in the capture; add memory.max, memory.current, memory.stat and "
@@ -34,12 +36,13 @@ LACKING = (
     "memory.usage_in_bytes, memory.stat and memory.failcnt)"
 )
 WORST_CASES = (
-    "RSS at worst, if the heap does not grow: all that Go retains is in RSS; then also all that it "
-    "has released is reused"
+    "RSS at most, while the heap keeps its size. All resident: all that Go retains is in RSS. All "
+    "reused: also all that it has released"
 )
-AT_LEAST = (
-    "without smaps, how much of Go's memory is not in RSS is unknown, so “all resident” and “all "
-    "reused” are lower bounds"
+GROWS_ON = "the live heap grows, so RSS can exceed both"
+HIGHER = (
+    "{}: how much of Go's memory is not in RSS is unknown, so the worst case can be higher than "
+    "shown"
 )
 STILL_COUNTED = (
     "FreeBSD counts released memory as resident until it needs the pages: released memory that is "
@@ -99,8 +102,8 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         blocks.append(advice_table(caption, limits.advice.steps, limits.advice.gomemlimit_bytes))
         blocks.append(Notes((limits.advice.note,)))
     if limits.worst:
-        worst = max(case.worst_bytes for case in limits.worst.values())
-        said.append(f"RSS at worst {format_bytes(worst)}")
+        worst = max(case.retaken_bytes for case in limits.worst.values())
+        said.append(f"RSS can reach {format_bytes(worst)} while the heap keeps its size")
     heading = "Worst-case RSS" if limits.cgroup is None else "Headroom to the memory limit"
     return Section("limits", heading, tuple(blocks), gist=", ".join(said))
 
@@ -118,8 +121,13 @@ def _worst_cases(diagnosis: Diagnosis, limits: Limits) -> Iterator[Block]:
         which = f"the {len(rows)} snapshots with the highest worst case"
         caption += f". Shown: {which}, of {len(limits.worst)}"
     yield table(caption, WORST, rows)
+    without = [MomentName(name) for name, _, has_smaps in rows if not has_smaps]
+    who = text("no snapshot has smaps")
+    if len(without) < len(rows):
+        who = text("no smaps at {}", first_few(without, NAMED))
     notes = (
-        *([] if all(has_smaps for _, _, has_smaps in rows) else [AT_LEAST]),
+        *([GROWS_ON] if grows(diagnosis.case) else []),
+        *([text(HIGHER, who)] if without else []),
         *([STILL_COUNTED] if diagnosis.capture.system == FREEBSD else []),
     )
     if notes:

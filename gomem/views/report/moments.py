@@ -135,7 +135,8 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
     """RSS and its groups: label, and a cell per moment."""
     lines: _Lines = [("RSS", [bytes_cell(facts.rss_bytes) for facts in known])]
     for row in rows_of(groups):
-        lines.append((row["name"], [bytes_cell(row[str(place)]) for place in range(len(known))]))
+        label = f"· {row['name']}" if row["within"] else row["name"]
+        lines.append((label, [bytes_cell(row[str(place)]) for place in range(len(known))]))
     if any(not is_unknown(facts.time) for facts in known):
         lines.append((TIME, [narrow_time_cell(facts.time) for facts in known]))
     if any(facts.skew.seconds is not None for facts in known):

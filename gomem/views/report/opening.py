@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.analysis.memory.bounds import total
 from gomem.charts.look import BLUE, GROUP_LOOK, look_of_group
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.first_sentence import first_and_rest
@@ -34,11 +35,13 @@ from gomem.views.report.collector import opens_with_log, over_time_caption
 from gomem.views.report.goroutines import goroutine_bars
 from gomem.views.report.ledger import SMALL
 from gomem.views.report.verdict import TONES, label_of, proof_of, steps_of, together
+from gomem.views.values import NOTHING
 from gomem.views.words import CLAIMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gomem.analysis.memory.bounds import Interval
     from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.owners import Owner, Owners
@@ -130,7 +133,7 @@ def _keys(
     ranked = sorted(large, key=lambda part: -abs(moved(part)))
     keys: list[Key] = []
     for part in ranked:
-        change = BytesChange(round(part.change_bytes)) if changes else ""
+        change = _change_words(part.change) if changes else ""
         levels = tuple(brief_level(size) for size in part.sizes)
         keys.append(Key(part.name, *look_of_group(part.key), levels, change))
         blank = ("",) * (len(owners.totals) - 1)
@@ -142,13 +145,21 @@ def _keys(
         sums = [
             sum(part.sizes[place].middle for part in small) for place in range(len(owners.totals))
         ]
-        change = BytesChange(round(sums[-1] - sums[0])) if changes else ""
+        change = _change_words(total(part.change for part in small)) if changes else ""
         others = text("others, each under {}", Bytes(round(SMALL * _longest(owners))))
         keys.append(Key(others, *GREY, tuple(Bytes(round(size)) for size in sums), change))
     if any(owners.beyond):
         change = BytesChange(owners.beyond[-1] - owners.beyond[0]) if changes else ""
         keys.append(Key(CLAIMED, "", "", tuple(map(Bytes, owners.beyond)), change))
     return tuple(keys)
+
+
+def _change_words(change: Interval) -> Text:
+    """Format a change: a number, its bounds if they are far apart, or a dash if they include 0."""
+    if not change.is_wide:
+        return text("{}", BytesChange(round(change.middle)))
+    ends = BytesChange(round(change.low)), BytesChange(round(change.high))
+    return text("{} to {}", *ends) if change.surely_moves else Text(NOTHING.text)
 
 
 def _change(part: Owner) -> float:
@@ -180,7 +191,7 @@ def _sites(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     )  # fmt: skip
     whole = Bytes(known[sample_type].total)
     at = text(" at {}", MomentName(moment)) if len(diagnosis.capture.moments) > 1 else ""
-    what = "Live objects" if sample_type == SAMPLE_TYPES[0] else "Allocated"
+    what = Text(sample_type)
     return (Bars(text("{}{}: {}, by function", what, at, whole), bars),) if bars else ()
 
 

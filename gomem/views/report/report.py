@@ -12,7 +12,7 @@ from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, SMAPS, missin
 from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
 from gomem.comparison.programs import program_of
-from gomem.text import CaptureName, MomentName, Program, Text, text
+from gomem.text import CaptureName, Count, MomentName, Program, Text, text
 from gomem.units import format_count
 from gomem.views.damage import damage_section
 from gomem.views.document import Block, Document, Notes, Part, Section, sections_of
@@ -113,6 +113,7 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("inputs", _inputs_section, "There is no file"),
 )  # fmt: skip
 NAMED = 6  # moments in the head
+NAMED_MORE = 2  # of those with only a profile
 ANY_PROGRAM = "Go program"  # when the program's name is hidden or unknown
 MAY_LACK = ("Capture", "Settings", "Taken")  # facts that are omitted if unknown
 # If nothing was found, the first existing section of these is expanded.
@@ -173,18 +174,29 @@ def _name(capture: Capture, *, redact: bool) -> str:
     return CaptureName(capture.name) if is_named else ""
 
 
+def _snapshots(names: Sequence[MomentName], capture: Capture) -> Text:
+    """How many snapshots, with their names; those with nothing but a profile are apart."""
+    files = capture.artefacts
+    more = set(files["moment"]) - set(files["moment"][files["kind"] != "pprof"])
+    whole = [name for name in names if name not in more] or names
+    named = "" if whole == [ONLY_MOMENT] else first_few(whole, NAMED)
+    said = text("{}{}", str(len(whole)), text(" ({})", named) if named else "")
+    rest = [name for name in names if name not in whole]
+    if not rest:
+        return said
+    return text("{}, and {} ({})", said, Count(len(rest), "profile"), first_few(rest, NAMED_MORE))
+
+
 def _facts(diagnosis: Diagnosis, *, redact: bool) -> tuple[tuple[str, str], ...]:
     capture, release = diagnosis.capture, diagnosis.capture.go_version
     names = [MomentName(name) for name in capture.moments["moment"]]
-    named = "" if names == [ONLY_MOMENT] else first_few(names, NAMED)
-    snapshots = text("{}{}", str(len(names)), text(" ({})", named) if named else "")
     has_date = not any(file.time_source == CLOCK_WITHOUT_DATE for file in capture.files)
     times = capture.moments["time"].dropna()
     facts = {
         "Capture": _name(capture, redact=redact),
         "Go release": text("{} ({})", str(release), release.evidence),
         "Settings": settings_words(diagnosis.facts.settings),
-        "Snapshots": snapshots if names else "none",
+        "Snapshots": _snapshots(names, capture) if names else "none",
         # The time of the first moment, if known.
         "Taken": "" if times.empty or not has_date else time_cell(times.min()).text,
         "Files": _files(capture),

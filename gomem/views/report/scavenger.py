@@ -169,8 +169,8 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
-    folded = Folded("Rules of other releases and of a memory limit", (rest,))
-    caption = "When the scavenger releases memory, by Go release (sizes without goroutine stacks)"
+    folded = Folded("Rules of other Go versions and of a memory limit", (rest,))
+    caption = "The scavenger's rules, by Go version (sizes exclude goroutine stacks)"
     holding = table(caption, columns, here)
     return (holding, folded) if others else (holding,)
 
@@ -181,9 +181,8 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     if answer.would_free_bytes is not None and answer.may_free_bytes is not None:
         in_use = answer.may_free_bytes - answer.would_free_bytes
         lines.append(
-            f"debug.FreeOSMemory would release {format_bytes(answer.would_free_bytes)} of idle "
-            f"heap, as far as it is resident, and the garbage that its GC finds in the "
-            f"{format_bytes(in_use)} in use."
+            f"debug.FreeOSMemory would release up to {format_bytes(answer.would_free_bytes)} of "
+            f"idle heap, and the garbage that its GC finds in the {format_bytes(in_use)} in use."
         )
     if answer.lazy_free_bytes:
         lines.append(

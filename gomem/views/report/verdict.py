@@ -82,11 +82,11 @@ def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
     if tone == "neutral" and not shows_no_growth(diagnosis):
         return Text("no verdict")
     if tone == "neutral":
-        return text("no growth seen, judging by {}", _files_read(diagnosis.capture))
+        return text("no growth seen ({} read)", _files_read(diagnosis.capture))
     if tone != "good":
         return Text(label_of(tone, confidence))
     files = _files_read(diagnosis.capture)
-    words = "healthy, judging by {}" if shows_rss(diagnosis) else "Go heap healthy, judging by {}"
+    words = "healthy ({} read)" if shows_rss(diagnosis) else "Go heap healthy ({} read)"
     return text(words, files)  # a log of the GC shows no other memory
 
 

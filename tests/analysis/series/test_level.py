@@ -75,18 +75,29 @@ def test_many_readings_are_looked_at_in_blocks():
     assert pytest.approx(2, rel=0.01) == rise.slope
 
 
-def test_the_rate_is_what_first_last_and_time_make_of_it():
+def crowded(later):
     """
-    Readings that crowd at a fast start move the median slope of all pairs, and not the rate.
+    Fourteen readings in a second, in which the level rises by five, then a tenth each second.
     """
-    crowded = np.concatenate([np.linspace(0, 1, 14), np.arange(20, 101, 20)])
-    values = np.where(crowded <= 1, 5 * crowded, 5 + (crowded - 1) / 10)
+    seconds = np.concatenate([np.linspace(0, 1, 14), later])
+    return Level("log", seconds, np.where(seconds <= 1, 5 * seconds, 5 + (seconds - 1) / 10))
 
-    rise = Level("log", crowded, values).rise
 
-    assert rise.rate == pytest.approx((rise.last - rise.first) / rise.apart_seconds)
-    assert (0.149, 100.0) == pytest.approx((rise.rate, rise.apart_seconds))
-    assert rise.slope > 1.5 * rise.rate
+def test_readings_that_crowd_in_a_warm_up_do_not_move_the_rate():
+    rise = crowded(np.arange(10, 101, 5)).rise
+
+    assert pytest.approx(0.1) == rise.rate
+    assert rise.low <= 0.1 <= rise.high < (rise.last - rise.first) / rise.seconds
+    assert rise.slope > rise.rate
+
+
+def test_a_level_with_few_readings_after_the_warm_up_is_taken_as_a_whole():
+    level = crowded(np.arange(20, 101, 20))
+
+    assert len(level.warm) == 10
+    assert level.warm.seconds[0] < 1
+    few = replace(level, seconds=level.seconds[8:], values=level.values[8:])
+    assert few.rise.rate == few.rise.slope
 
 
 def test_of_many_readings_the_rate_is_between_the_middles_of_both_tenths():
@@ -145,7 +156,7 @@ def test_tenths_of_one_time_are_as_far_apart_as_the_readings():
     rise = Level("log", seconds, np.arange(40.0)).rise
 
     assert (10, 10) == (rise.apart_seconds, rise.seconds)
-    assert pytest.approx((37.5 - 1.5) / 10) == rise.rate
+    assert (1.5, 37.5) == (rise.first, rise.last)
 
 
 def test_blocks_of_one_time_are_no_series_and_the_readings_are():
@@ -175,7 +186,7 @@ def test_the_error_of_growth_is_that_of_both_ends():
     assert 5 == rise.error
 
 
-def test_errors_and_scatter_widen_the_slope_together_on_either_side():
+def test_errors_are_limits_and_widen_the_interval_of_the_rate_in_full():
     """
     From 3 and 4 at the ends, ten seconds apart, half a byte a second.
     """
@@ -184,10 +195,9 @@ def test_errors_and_scatter_widen_the_slope_together_on_either_side():
 
     exact, rough = level(values).rise, level(values, errors=errors).rise
 
-    assert exact.low < exact.slope < exact.high
-    assert rough.slope == exact.slope
-    assert pytest.approx(np.hypot(exact.slope - exact.low, 0.5)) == rough.slope - rough.low
-    assert pytest.approx(np.hypot(exact.high - exact.slope, 0.5)) == rough.high - rough.slope
+    assert exact.low < exact.rate < exact.high
+    assert rough.rate == exact.rate
+    assert (exact.low - 0.5, exact.high + 0.5) == pytest.approx((rough.low, rough.high))
 
 
 def test_a_range_within_the_errors_is_flat():
