@@ -18,7 +18,7 @@ from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.beyond_go import beyond_go
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
-from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
+from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, stacks_in, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import goroutines_pile_up, opening
@@ -219,7 +219,10 @@ def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
     """Return the next step: the goroutines that grow with C memory, then the callers of C."""
     if not callers:
         return sentences(came_with, _WHO_CALLS, _FREE_IT)
-    shows = text("See the callers: {}.", top(callers[0].path, options="--peek cgocall"))
+    path = callers[0].path
+    is_text = path.endswith(".txt")  # has no frames of the runtime
+    command = stacks_in(path) if is_text else top(path, options="--peek cgocall")
+    shows = text("See the callers: {}.", command)
     return sentences(came_with, shows, called_by(callers, "C"), _FREE_IT)
 
 
