@@ -10,11 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.live_heap import PROFILES
+from gomem.analysis.profiles.own_code import holders
+from gomem.analysis.profiles.published import published
 from gomem.causes.checks import matters
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.causes.sites import holding_sites, printed_sites, share_words, site_evidence
+from gomem.causes.missing_call import of_growth
+from gomem.causes.sites import (
+    holding_sites,
+    largest_sites,
+    printed_sites,
+    share_words,
+    site_evidence,
+)
 from gomem.facts.goroutines import level_of
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.facts.told_beside import ended_well
@@ -32,6 +42,9 @@ if TYPE_CHECKING:
 KEEPS = "Leak or cache still filling"
 WORK = "Work that a program has done, or a leak"
 SEE_CALLERS = "See which callers cause the growth: {}."
+WATCH = text(
+    "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
+)
 NAME_IT = text(
     "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "
     "first: {}.",
@@ -125,6 +138,10 @@ def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
 
 
 NO_TREND = "Two readings cannot show a trend: a temporary burst looks the same."
+_SITES = (
+    "The total hides who grows: what is constant, such as a full cache, can be most of it. "
+    f"{NO_TREND} A heap profile shows the heap at an earlier GC."
+)
 _DELTA = (
     "A profile with a duration is the difference of two heap profiles: what was in use at its end, "
     f"less what was in use at its beginning. {NO_TREND} The total in use is unknown."
@@ -134,6 +151,68 @@ _DIFFERENCE = (
     f"in use in the first. {NO_TREND} The table does not say how far apart they were taken."
 )
 _TABLES = f"Each table is what one heap profile has in use. {NO_TREND}"
+
+
+def of_site(case: Case, cause: Cause) -> list[Finding]:
+    """Return a finding if, by heap profiles alone, functions hold many times what they held.
+
+    A constant cache can hide such growth in the total, or the whole heap can be small. Beside
+    marked heaps, the total decides. Growth of less than a total must have, or within the error of
+    sampling, is a note, unless the stacks show what the runtime or the library never frees.
+    """
+    facts, thresholds = case.facts, case.thresholds
+    live, rows = facts.live_heap, facts.profiles.growth_holders
+    if live is None or rows is None or live.level.source != PROFILES:
+        return []
+    times = thresholds.growth_few_ratio
+    is_more = (rows["low"] > 0) & (rows["after"] >= times * rows["before"])
+    sites = tuple(
+        site
+        for site in largest_sites(rows[is_more.fillna(False)], thresholds)
+        if _rises_to_the_end(site, case)
+    )
+    if not sites or live.level.span_seconds < thresholds.growth_watch_seconds:
+        return []
+    grown = round(sum(site.change for site in sites))
+    if grown < thresholds.growth_site_bytes:
+        return []
+    missing, path = of_growth(case, sites), facts.profiles.last_path
+    is_sure = sum(site.low for site in sites) >= thresholds.growth_bytes or missing is not None
+    held = float(rows.loc[rows["own_function"] == sites[0].own_function, "before"].iloc[0])
+    sizes = Bytes(round(held + sites[0].change)), Bytes(round(held))
+    seconds = live.level.span_seconds
+    holds = "Leak, filling cache or burst: {} holds {} of live heap, up from {} {} earlier"
+    return [
+        cause.finding(
+            Severity.WARNING if is_sure else Severity.INFO,
+            text(holds, sites[0].words, *sizes, Seconds(seconds)),
+            moment=facts.profiles.grown_moment,
+            size=grown,
+            evidence=(
+                *known(path, "s", {"time covered": seconds}),
+                *site_evidence(path, "inuse_space growth in {}", sites),
+            ),
+            mechanism=_SITES,
+            next_step=text(
+                "{} {}",
+                text(SEE_CALLERS, top(path, next(iter(facts.profiles.paths.values())))),
+                WATCH,
+            ),
+            confidence="possible",
+            sites=sites,
+            missing_call=missing,
+        )
+    ]
+
+
+def _rises_to_the_end(site: Site, case: Case) -> bool:
+    """Return whether the last third of the profiles shows a part of the site's rise."""
+    profiles = published(that_count(IN_USE, case.facts.profiles.of_last_process)).news
+    if len(profiles) < case.thresholds.growth_readings:
+        return True
+    late = profiles[-max(2, len(profiles) // 3)].profile
+    rows = holders(profiles[-1].profile, late).set_index("own_function")["change"]
+    return float(rows.get(site.own_function, 0.0)) >= case.thresholds.named_share * site.change
 
 
 def of_rss(case: Case, cause: Cause) -> list[Finding]:

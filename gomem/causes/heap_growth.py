@@ -40,11 +40,13 @@ from gomem.causes.grown_in_one_file import (
     NAME_IT,
     NO_TREND,
     SEE_CALLERS,
+    WATCH,
     WORK,
     of_arenas,
     of_delta,
     of_printed,
     of_rss,
+    of_site,
 )
 from gomem.causes.missing_call import of_goroutines, of_growth
 from gomem.causes.multiplying_series import of_series
@@ -80,7 +82,8 @@ def _by_level(case: Case) -> list[Finding]:
         return []
     if not grows(case):
         is_of_profiles = live.level.source == PROFILES and matters(live.rise, thresholds)
-        return of_rss(case, CAUSE) if is_of_profiles else []
+        found = of_rss(case, CAUSE) if is_of_profiles else []
+        return found or of_site(case, CAUSE)
     sure = probability(case)
     is_likely = (
         sure >= thresholds.likely_probability
@@ -116,9 +119,6 @@ def lack(case: Case) -> Lack | None:
 
 
 SEEN_IN = {"log": "gctrace log", "marks": "live heap at each snapshot", "profiles": "heap profiles"}
-WATCH = text(
-    "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
-)
 _ONE_MORE = "Take more heap profiles: {}. Then see which functions have grown since the first: {}."
 CAUSE = Cause(
     code=GROWTH,

@@ -119,8 +119,7 @@ class Thresholds:
             that is a note: container alerts are usually set there.
         small_victim_bytes: limit-risk. A killed process with less RSS did not fill the machine: no
             Go service has so little memory.
-        limit_soon_seconds: limit-risk. Growth that reaches the limit within this time is urgent: an
-            operator who reads the report today must know.
+        limit_soon_seconds: limit-risk. Growth that reaches the limit within this time is urgent.
         heading_share: A note about a smaller share of the memory is not a headline.
         limit_reach_times: limit-risk. Largest multiple of the observed growth that may remain up to
             the limit: a line does not extend an order of magnitude beyond its points.
@@ -129,9 +128,9 @@ class Thresholds:
         emptied_heap_share: The same as a share of HeapAlloc then: small entries leave about this.
         growth_bytes: heap-growth. Minimum growth: below, rounding to 1 MiB and chance matter.
         growth_fraction: Minimum growth as a share of the live heap at the end.
-        growth_few_bytes: Minimum growth between only two readings for a `possible` finding: twice
-            as much as otherwise, and four times the smallest heap goal.
+        growth_few_bytes: Minimum growth between two readings: four times the smallest heap goal.
         growth_few_ratio: The same as a multiple of the first reading: GOGC can double the heap.
+        growth_site_bytes: Minimum growth of a site by profiles alone: about eight samples.
         growth_watch_seconds: Minimum time of a growth: in less, work in progress looks the same.
         growth_readings: Required readings: two show a difference, three a direction.
         growth_many_readings: Readings from which more add nothing.
@@ -277,6 +276,7 @@ class Thresholds:
     growth_fraction: float = 0.10
     growth_few_bytes: int = 16 * MIB
     growth_few_ratio: float = 2.0
+    growth_site_bytes: int = 4 * MIB
     growth_watch_seconds: float = 5.0
     growth_readings: int = 3
     growth_many_readings: int = 10
