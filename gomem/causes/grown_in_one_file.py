@@ -10,9 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gomem.analysis.memory.live_heap import PROFILES
 from gomem.analysis.profiles.own_code import holders
 from gomem.analysis.profiles.published import published
+from gomem.analysis.series.level import Level
 from gomem.causes.checks import matters
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rise_evidence, rss_path, watched_evidence
@@ -32,7 +35,7 @@ from gomem.inputs.pprof.about import is_delta
 from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
-    from gomem.analysis.series.level import Level, Rise
+    from gomem.analysis.series.level import Rise
     from gomem.causes.cause import Case, Cause
     from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
@@ -137,6 +140,7 @@ def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
     ]
 
 
+MOST = 20  # profiles, evenly selected: more show no other shape
 NO_TREND = "Two readings cannot show a trend: a temporary burst looks the same."
 _SITES = (
     "The total hides who grows: what is constant, such as a full cache, can be most of it. "
@@ -157,21 +161,12 @@ def of_site(case: Case, cause: Cause) -> list[Finding]:
     """Return a finding if, by heap profiles alone, functions hold many times what they held.
 
     A constant cache can hide such growth in the total, or the whole heap can be small. Beside
-    marked heaps, the total decides. Growth of less than a total must have, or within the error of
-    sampling, is a note, unless the stacks show what the runtime or the library never frees.
+    marked heaps, the total decides. Growth that is small, or could be by its sampling error, is a
+    note, unless the stacks show what the library does not free.
     """
     facts, thresholds = case.facts, case.thresholds
-    live, rows = facts.live_heap, facts.profiles.growth_holders
-    if live is None or rows is None or live.level.source != PROFILES:
-        return []
-    times = thresholds.growth_few_ratio
-    is_more = (rows["low"] > 0) & (rows["after"] >= times * rows["before"])
-    sites = tuple(
-        site
-        for site in largest_sites(rows[is_more.fillna(False)], thresholds)
-        if _rises_to_the_end(site, case)
-    )
-    if not sites or live.level.span_seconds < thresholds.growth_watch_seconds:
+    live, rows, sites = facts.live_heap, facts.profiles.growth_holders, _many_times_more(case)
+    if live is None or rows is None or not sites:
         return []
     grown = round(sum(site.change for site in sites))
     if grown < thresholds.growth_site_bytes:
@@ -205,14 +200,37 @@ def of_site(case: Case, cause: Cause) -> list[Finding]:
     ]
 
 
+def _many_times_more(case: Case) -> tuple[Site, ...]:
+    """Return the functions with most of the growth, by heap profiles alone; empty if unsure."""
+    live, rows, thresholds = (
+        case.facts.live_heap,
+        case.facts.profiles.growth_holders,
+        case.thresholds,
+    )
+    if live is None or rows is None or live.level.source != PROFILES:
+        return ()
+    if live.level.span_seconds < thresholds.growth_watch_seconds:
+        return ()
+    times = thresholds.growth_few_ratio
+    is_more = ((rows["low"] > 0) & (rows["after"] >= times * rows["before"])).fillna(False)
+    many_times = {*rows.loc[is_more, "own_function"]}
+    sites = tuple(
+        site
+        for site in largest_sites(rows, thresholds)
+        if site.own_function in many_times and _rises_to_the_end(site, case)
+    )
+    return sites if sum(site.share for site in sites) >= thresholds.most_share else ()
+
+
 def _rises_to_the_end(site: Site, case: Case) -> bool:
-    """Return whether the last third of the profiles shows a part of the site's rise."""
-    profiles = published(that_count(IN_USE, case.facts.profiles.of_last_process)).news
-    if len(profiles) < case.thresholds.growth_readings:
-        return True
-    late = profiles[-max(2, len(profiles) // 3)].profile
-    rows = holders(profiles[-1].profile, late).set_index("own_function")["change"]
-    return float(rows.get(site.own_function, 0.0)) >= case.thresholds.named_share * site.change
+    """Return whether a site rises to the last profile; two profiles show no shape."""
+    news = published(that_count(IN_USE, case.facts.profiles.of_last_process)).news
+    chosen = [news[place] for place in sorted({*np.linspace(0, len(news) - 1, MOST, dtype=int)})]
+    rows = [holders(new.profile).set_index("own_function")["after"] for new in chosen]
+    held = [float(row.get(site.own_function, 0.0)) for row in rows]
+    rise = Level(PROFILES, np.array([new.seconds for new in chosen]), np.array(held)).rise
+    is_step = len(chosen) < case.thresholds.growth_readings
+    return rise is not None and (is_step or rise.goes_on)
 
 
 def of_rss(case: Case, cause: Cause) -> list[Finding]:
