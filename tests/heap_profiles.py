@@ -56,8 +56,14 @@ def turned_over(allocated, in_use, size, *, leaf=1, root=2):
     )
 
 
-def heap(*buckets, rate=RATE, period_type=True, names=("main.leaf", "main.root")):
-    """A heap profile of these buckets; location n is of the n-th name."""
+def heap(*buckets, **about):
+    """A heap profile of these buckets; see `heap_bytes`."""
+    raw = heap_bytes(*buckets, **about)
+    return Profile("heap.pb", parse_pprof(raw, source="heap.pb")[0])
+
+
+def heap_bytes(*buckets, rate=RATE, period_type=True, names=("main.leaf", "main.root"), seconds=0):
+    """The bytes of a heap profile of these buckets; location n is of the n-th name."""
     types = ((1, 2), (3, 4), (5, 2), (6, 4))
     head = b"".join(message(1, field(1, one), field(2, unit)) for one, unit in types)
     if period_type:
@@ -67,8 +73,8 @@ def heap(*buckets, rate=RATE, period_type=True, names=("main.leaf", "main.root")
         location(number, number) + function(number, 7 + number, file=0)
         for number in range(1, len(names) + 1)
     )
-    raw = head + field(12, rate) + b"".join(buckets) + code + strings(*texts)
-    return Profile("heap.pb", parse_pprof(raw, source="heap.pb")[0])
+    head += field(9, seconds * 10**9) if seconds else b""
+    return head + field(12, rate) + b"".join(buckets) + code + strings(*texts)
 
 
 def sampled_program(run, *, doubled=None):

@@ -149,7 +149,7 @@ def _place_folder(
     for file, artefact in zip(names, group, strict=True):
         by_stem[stem_of(file) or "0" * (file in first)].append(artefact)
     placed = []
-    of_stems = _with_the_last(_of_one_word(_of_one_script(by_stem)))
+    of_stems = _with_the_last(_of_one_word(_of_one_script(_without_kinds_word(by_stem))))
     is_alone = len(of_stems) == 1 and not folder and not listed
     for stem, same in of_stems.items():
         moment = "/".join(part for part in (folder, stem) if part) or name
@@ -253,6 +253,22 @@ def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]
             if short in joined and not are_repeated([*joined[short], *joined[long]]):
                 joined[short] = [*joined[short], *joined.pop(long)]
     return joined
+
+
+def _without_kinds_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
+    """`ms-02-45` as `02-45`, if `ms` leads all names of one kind, and another has `02-45` alone."""
+    found = dict(by_stem)
+    for word in sorted({stem.partition("-")[0] for stem in by_stem if "-" in stem}):
+        rest = {
+            stem: stem.removeprefix(f"{word}-") for stem in found if stem.startswith(f"{word}-")
+        }
+        kinds = {_slot(artefact) for stem in rest for artefact in found[stem]}
+        others = {_slot(artefact) for stem in found.keys() - rest for artefact in found[stem]}
+        names_kind = word.isalpha() and len(kinds) == 1 and kinds.isdisjoint(others)
+        if names_kind and len(rest) > 1 and not found.keys().isdisjoint(rest.values()):
+            for stem, short in rest.items():
+                found[short] = [*found.get(short, []), *found.pop(stem)]
+    return found
 
 
 def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:

@@ -64,8 +64,9 @@ _COUNTED = re.compile(
     + rb"|\b(?:number of [gc]o-?routines|[gc]o-?routine count)(?:[:=]| is| was) ?" + _COUNT,
     re.IGNORECASE,
 )  # fmt: skip
-# What the digits of a line are, if it says a size and nothing else that a tool could have printed.
-_NO_STATEMENT = re.compile(rb"[={}|\[\];@]|\d\d:\d\d|0x")
+# What the digits of a line are, if it says a size and nothing else that a tool could have printed;
+# and the kernel's rows, such as those of smaps.
+_NO_STATEMENT = re.compile(rb"[={}|\[\];@]|\d\d:\d\d|0x|:(?:\t|  )[ \t]*\d+ kB$")
 MAX_STATEMENT, MAX_SIZES = 120, 2  # a row of a tool has more sizes
 _SAID = (use_beside_limit, peak_beside_limit, said_of_a_kill, sizes_by_tools)
 

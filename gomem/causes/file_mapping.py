@@ -12,6 +12,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from gomem.analysis.memory.groups import FILES
 from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import WHO_MAPS, sentences, with_files
@@ -21,8 +23,6 @@ from gomem.causes.sites import called_by, caller_sites
 from gomem.text import Bytes, Command, Count, File, MomentName, Text, text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.facts.moment import MomentFacts
 
 KINDS = ("mapped-file", "shared-memory")
@@ -78,6 +78,16 @@ _FIND = "grep -e deleted -e /dev/shm {}"
 _WHERE = Command(_FIND.format("/proc/PID/maps"))
 
 
+_AGAIN = (
+    "See which calls map files: {}. Unmap each mapping after use, or map the file once and share "
+    "the mapping. The kernel allows a process 65 530 mappings (vm.max_map_count)."
+)
+_COUNTED_TWICE = (
+    "The same part of the file is mapped again and again. RSS counts its pages once for each "
+    "mapping, and they are in memory once; but each mapping stays until it is unmapped."
+)
+
+
 def staying_bytes(mine: pd.DataFrame) -> int:
     """Return resident bytes that the kernel cannot reclaim without swap.
 
@@ -116,6 +126,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     size, staying = int(mine["Rss"].sum()), staying_bytes(mine)
     if size < limits.notable(limits.file_bytes, moment.rss_bytes):
         return None
+    if (again := _mapped_again(mine)) is not None and len(again) >= limits.same_mappings:
+        return _again(again, moment, case)
     dirty = dirty_bytes(mine)
     is_large = staying + dirty >= max(limits.file_bytes, limits.large_rss_fraction * rss)
     by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
@@ -156,6 +168,39 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         evidence=(*largest, *known(smaps, "B", sums), *rss_evidence(moment)),
         next_step=sentences(remedy, called_by(callers, "mmap")),
         sites=caller_sites(callers, limits, size),
+    )
+
+
+def _mapped_again(mine: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the mappings of the part of a file that is mapped most often; None without any."""
+    parts = mine[mine["path"].astype("str").str.startswith("/")].groupby(["path", "offset"])
+    sizes = parts.size()
+    return None if sizes.empty else parts.get_group(sizes.idxmax())
+
+
+def _again(again: pd.DataFrame, moment: MomentFacts, case: Case) -> Finding:
+    """Return a finding if the same part of a file is mapped too often to be of use."""
+    smaps, callers = moment.path("smaps"), case.facts.callers.mapping
+    size, pss = int(again["Rss"].sum()), again["Pss"].sum(min_count=1) if "Pss" in again else None
+    shared = None if pd.isna(pss) else int(pss)
+    name = File(_name(again["path"].iloc[0]))
+    but = Text() if shared is None else text(", but its pages are only {} (Pss)", Bytes(shared))
+    words = "File mappings pile up: {} is mapped {} times; RSS counts {} for it{}"
+    return CAUSE.finding(
+        Severity.WARNING,
+        text(words, name, Count(len(again)), Bytes(size), but),
+        moment=moment.name,
+        size=size,
+        confidence="likely",
+        evidence=(
+            *known(smaps, "count", {"mappings of the same part of the file": len(again)}),
+            *known(smaps, "B", {"Size of the part": int(again["Size"].max())}),
+            *known(smaps, "B", {"Rss of these mappings": size, "Pss of these mappings": shared}),
+            *rss_evidence(moment),
+        ),
+        mechanism=_COUNTED_TWICE,
+        next_step=sentences(text(_AGAIN, WHO_MAPS), called_by(callers, "mmap")),
+        sites=caller_sites(callers, case.thresholds, size),
     )
 
 

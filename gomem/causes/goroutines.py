@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gomem.analysis.profiles.own_code import Stacks
 from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES, Waiting
 from gomem.causes.evidence import rise_evidence
 from gomem.causes.finding import Evidence, Site, placed
 from gomem.causes.scores import bounded_log, probability_of
 from gomem.causes.sites import part_words
 from gomem.facts.goroutines import STACKS_IN_USE
+from gomem.facts.profiles import IN_USE
 from gomem.inputs.kinds import METRICS_PAGE
-from gomem.inputs.pprof.calls.names import package_of
+from gomem.inputs.pprof.calls.names import can_be_mended, package_of
 from gomem.text import Bytes, Function, Text, text
 
 if TYPE_CHECKING:
@@ -87,18 +91,65 @@ def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
     """
     if not goroutines_pile_up(case):
         return False
-    waiting, live = case.facts.goroutines.waiting, case.facts.live_heap
-    if not sites or waiting is None:
-        return True
-    others = [
+    live = case.facts.live_heap
+    others = _unrelated(case, sites)
+    shown = sites[0].change / sites[0].share if sites and sites[0].share else 0.0
+    grown = live.rise.grown if live is not None and live.rise is not None else 0.0
+    whole = max(shown, grown)
+    return sum(site.change for site in others) <= case.thresholds.most_share * whole
+
+
+def grown_elsewhere(case: Case, sites: tuple[Site, ...]) -> tuple[Site, ...]:
+    """Return the sites that grow beside accumulating goroutines, which cannot retain this part.
+
+    A goroutine retains what its own stack refers to. So neither the site nor a function on the
+    stacks that allocated most of its bytes is of a package on the stacks of the goroutines.
+
+    Args:
+        case: The case.
+        sites: The allocators of the growth, the largest first; empty if unknown.
+    """
+    others, profiles = _unrelated(case, sites), case.facts.profiles
+    packages = _their_packages(case) if others else frozenset()
+    if not packages or profiles.grown_moment is None:
+        return ()
+    stacks = Stacks.of_profile(profiles.in_order[profiles.grown_moment], IN_USE)
+    names = stacks.frames["function"]
+    shared = stacks.which(lambda name: package_of(name) in packages)
+    theirs = np.isin(np.arange(len(stacks.values)), stacks.frames.loc[shared, "sample"])
+    found = []
+    for site in others:
+        made = stacks.frames.loc[names == site.own_function, "sample"].unique()
+        of_theirs = stacks.values[made][theirs[made]].sum()
+        if of_theirs <= case.thresholds.most_share * stacks.values[made].sum():
+            found.append(site)
+    grown = sum(site.change for site in found)
+    return tuple(found) if grown >= case.thresholds.growth_few_bytes else ()
+
+
+def _unrelated(case: Case, sites: tuple[Site, ...]) -> list[Site]:
+    """Return the sites that do not look like those of the accumulating goroutines."""
+    waiting = case.facts.goroutines.waiting
+    if waiting is None:
+        return []
+    return [
         site
         for site in sites
         if not (_is_theirs(site.own_function, site.function, waiting) or _is_one_each(site, case))
     ]
-    shown = sites[0].change / sites[0].share if sites[0].share else 0.0
-    grown = live.rise.grown if live is not None and live.rise is not None else 0.0
-    whole = max(shown, grown)
-    return sum(site.change for site in others) <= case.thresholds.most_share * whole
+
+
+def _their_packages(case: Case) -> frozenset[str]:
+    """Return the packages on the stacks of the accumulating goroutines, without Go's library."""
+    waiting = case.facts.goroutines.waiting
+    frames = [count.frame for count in case.facts.goroutine_counts if count.frame is not None]
+    if waiting is None or not frames or "stack" not in frames[-1]:
+        return frozenset()
+    wait_in = {waiting.function, *dict(waiting.shares)}
+    stacks = frames[-1].loc[frames[-1]["function"].isin(wait_in), "stack"].astype("str")
+    names = {name for stack in stacks for name in stack.split(";")}
+    names |= {waiting.created_by, waiting.started_by, *waiting.begun}
+    return frozenset(package_of(name) for name in names if can_be_mended(name))
 
 
 def _is_one_each(site: Site, case: Case) -> bool:
@@ -134,7 +185,9 @@ def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:
     """
     live, waiting = case.facts.live_heap, case.facts.goroutines.waiting
     if live is not None and live.rise is not None:
-        return max(0.0, live.rise.grown) if goroutines_hold(case, sites) else 0.0
+        elsewhere = sum(site.change for site in grown_elsewhere(case, sites))
+        is_theirs = goroutines_hold(case, sites)
+        return max(0.0, live.rise.grown - elsewhere) if is_theirs else 0.0
     return 0.0 if waiting is None else in_use_bytes(case, waiting)
 
 

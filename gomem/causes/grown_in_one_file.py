@@ -10,11 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gomem.analysis.memory.live_heap import PROFILES
+from gomem.analysis.profiles.own_code import holders
+from gomem.analysis.profiles.published import published
+from gomem.analysis.series.level import Level
 from gomem.causes.checks import matters
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import all_of, known, rise_evidence, rss_path, watched_evidence
 from gomem.causes.finding import Finding, Severity
-from gomem.causes.sites import holding_sites, printed_sites, share_words, site_evidence
+from gomem.causes.missing_call import of_growth
+from gomem.causes.sites import (
+    holding_sites,
+    largest_sites,
+    printed_sites,
+    share_words,
+    site_evidence,
+)
 from gomem.facts.goroutines import level_of
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.facts.told_beside import ended_well
@@ -22,7 +35,7 @@ from gomem.inputs.pprof.about import is_delta
 from gomem.text import Bytes, Command, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
-    from gomem.analysis.series.level import Level, Rise
+    from gomem.analysis.series.level import Rise
     from gomem.causes.cause import Case, Cause
     from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
@@ -32,6 +45,9 @@ if TYPE_CHECKING:
 KEEPS = "Leak or cache still filling"
 WORK = "Work that a program has done, or a leak"
 SEE_CALLERS = "See which callers cause the growth: {}."
+WATCH = text(
+    "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
+)
 NAME_IT = text(
     "Take heap profiles to see which functions grow: {}. Then compare the last profile with the "
     "first: {}.",
@@ -124,7 +140,12 @@ def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
     ]
 
 
+MOST = 20  # profiles, evenly selected: more show no other shape
 NO_TREND = "Two readings cannot show a trend: a temporary burst looks the same."
+_SITES = (
+    "The total hides who grows: what is constant, such as a full cache, can be most of it. "
+    f"{NO_TREND} A heap profile shows the heap at an earlier GC."
+)
 _DELTA = (
     "A profile with a duration is the difference of two heap profiles: what was in use at its end, "
     f"less what was in use at its beginning. {NO_TREND} The total in use is unknown."
@@ -134,6 +155,82 @@ _DIFFERENCE = (
     f"in use in the first. {NO_TREND} The table does not say how far apart they were taken."
 )
 _TABLES = f"Each table is what one heap profile has in use. {NO_TREND}"
+
+
+def of_site(case: Case, cause: Cause) -> list[Finding]:
+    """Return a finding if, by heap profiles alone, functions hold many times what they held.
+
+    A constant cache can hide such growth in the total, or the whole heap can be small. Beside
+    marked heaps, the total decides. Growth that is small, or could be by its sampling error, is a
+    note, unless the stacks show what the library does not free.
+    """
+    facts, thresholds = case.facts, case.thresholds
+    live, rows, sites = facts.live_heap, facts.profiles.growth_holders, _many_times_more(case)
+    if live is None or rows is None or not sites:
+        return []
+    grown = round(sum(site.change for site in sites))
+    if grown < thresholds.growth_site_bytes:
+        return []
+    missing, path = of_growth(case, sites), facts.profiles.last_path
+    is_sure = sum(site.low for site in sites) >= thresholds.growth_bytes or missing is not None
+    held = float(rows.loc[rows["own_function"] == sites[0].own_function, "before"].iloc[0])
+    sizes = Bytes(round(held + sites[0].change)), Bytes(round(held))
+    seconds = live.level.span_seconds
+    holds = "Leak, filling cache or burst: {} holds {} of live heap, up from {} {} earlier"
+    return [
+        cause.finding(
+            Severity.WARNING if is_sure else Severity.INFO,
+            text(holds, sites[0].words, *sizes, Seconds(seconds)),
+            moment=facts.profiles.grown_moment,
+            size=grown,
+            evidence=(
+                *known(path, "s", {"time covered": seconds}),
+                *site_evidence(path, "inuse_space growth in {}", sites),
+            ),
+            mechanism=_SITES,
+            next_step=text(
+                "{} {}",
+                text(SEE_CALLERS, top(path, next(iter(facts.profiles.paths.values())))),
+                WATCH,
+            ),
+            confidence="possible",
+            sites=sites,
+            missing_call=missing,
+        )
+    ]
+
+
+def _many_times_more(case: Case) -> tuple[Site, ...]:
+    """Return the functions with most of the growth, by heap profiles alone; empty if unsure."""
+    live, rows, thresholds = (
+        case.facts.live_heap,
+        case.facts.profiles.growth_holders,
+        case.thresholds,
+    )
+    if live is None or rows is None or live.level.source != PROFILES:
+        return ()
+    if live.level.span_seconds < thresholds.growth_watch_seconds:
+        return ()
+    times = thresholds.growth_few_ratio
+    is_more = ((rows["low"] > 0) & (rows["after"] >= times * rows["before"])).fillna(False)
+    many_times = {*rows.loc[is_more, "own_function"]}
+    sites = tuple(
+        site
+        for site in largest_sites(rows, thresholds)
+        if site.own_function in many_times and _rises_to_the_end(site, case)
+    )
+    return sites if sum(site.share for site in sites) >= thresholds.most_share else ()
+
+
+def _rises_to_the_end(site: Site, case: Case) -> bool:
+    """Return whether a site rises to the last profile; two profiles show no shape."""
+    news = published(that_count(IN_USE, case.facts.profiles.of_last_process)).news
+    chosen = [news[place] for place in sorted({*np.linspace(0, len(news) - 1, MOST, dtype=int)})]
+    rows = [holders(new.profile).set_index("own_function")["after"] for new in chosen]
+    held = [float(row.get(site.own_function, 0.0)) for row in rows]
+    rise = Level(PROFILES, np.array([new.seconds for new in chosen]), np.array(held)).rise
+    is_step = len(chosen) < case.thresholds.growth_readings
+    return rise is not None and (is_step or rise.goes_on)
 
 
 def of_rss(case: Case, cause: Cause) -> list[Finding]:

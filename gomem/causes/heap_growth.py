@@ -35,17 +35,19 @@ from gomem.causes.checks import (
 from gomem.causes.commands import CAPTURE, sentences, top, with_files
 from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
-from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
+from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up, grown_elsewhere
 from gomem.causes.grown_in_one_file import (
     KEEPS,
     NAME_IT,
     NO_TREND,
     SEE_CALLERS,
+    WATCH,
     WORK,
     of_arenas,
     of_delta,
     of_printed,
     of_rss,
+    of_site,
 )
 from gomem.causes.missing_call import of_goroutines, of_growth
 from gomem.causes.multiplying_series import of_series
@@ -81,7 +83,8 @@ def _by_level(case: Case) -> list[Finding]:
         return []
     if not grows(case):
         is_of_profiles = live.level.source == PROFILES and matters(live.rise, thresholds)
-        return of_rss(case, CAUSE) if is_of_profiles else []
+        found = of_rss(case, CAUSE) if is_of_profiles else []
+        return found or of_site(case, CAUSE)
     sure = probability(case)
     is_likely = (
         sure >= thresholds.likely_probability
@@ -117,9 +120,6 @@ def lack(case: Case) -> Lack | None:
 
 
 SEEN_IN = {"log": "gctrace log", "marks": "live heap at each snapshot", "profiles": "heap profiles"}
-WATCH = text(
-    "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
-)
 _ONE_MORE = "Take more heap profiles: {}. Then see which functions have grown since the first: {}."
 CAUSE = Cause(
     code=GROWTH,
@@ -138,24 +138,30 @@ CAUSE = Cause(
 
 
 def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Finding:
-    sites = holding_sites(case)
-    theirs = goroutines_hold(case, growing_sites(case))
+    sites, grown = holding_sites(case), growing_sites(case)
+    holds = goroutines_hold(case, grown)
+    elsewhere = grown_elsewhere(case, grown) if holds else ()
+    sites, theirs = elsewhere or sites, holds and not elsewhere
     missing = of_goroutines(case) if theirs else of_growth(case, sites)
     ended = ended_well(case.facts.capture)
     is_explained = theirs or finalizers_hold_up(case) or bool(ended)
     return CAUSE.finding(
         Severity.INFO if is_explained else Severity.WARNING,
-        _title(live, rise, sites, case, has_ended=bool(ended)),
+        _elsewhere_title(elsewhere)
+        if elsewhere
+        else _title(live, rise, sites, case, has_ended=bool(ended)),
         moment=next((moment.name for moment in reversed(case.facts.moments)), None)
         or next(reversed([*case.facts.profiles.paths]), None),
-        size=round(live.grown_to_the_end),
+        size=round(sum(site.change for site in elsewhere) or live.grown_to_the_end),
         evidence=(
             *_evidence(live, rise, case),
             *_site_evidence(sites, case),
             *_keeper_evidence(sites, case),
             *(Evidence(path, "the program's work", "done", "") for path in filter(None, [ended])),
         ),
-        mechanism=_GOROUTINE_MECHANISM if theirs else _mechanism(live, sites, case),
+        mechanism=_GOROUTINE_MECHANISM
+        if theirs
+        else sentences(_mechanism(live, sites, case), _ELSEWHERE if elsewhere else ""),
         next_step=_INPUT_HALVED if ended else _next_step(rise, case),
         confidence=confidence,
         sites=sites,
@@ -167,8 +173,10 @@ _GOROUTINE_MECHANISM = (
     "Waiting goroutines hold everything they refer to. That is most likely the growth seen here; "
     "goroutine-leak counts it too."
 )
-
-
+_ELSEWHERE = (
+    "Goroutines pile up too, but these functions and their callers are of packages that none of "
+    "the waiting stacks has: this part is a second cause."
+)
 _LAG = (
     " A heap profile shows the heap at an earlier GC, so the rate is rough and mostly too low: the "
     "true rate can be up to three times as high."
@@ -243,6 +251,14 @@ def _title(
     if case.facts.profiles.growth_holders is None:
         return text("{}; {} of inuse_space is from {}", grows, share, sites[0].words)
     return text("{}; {} of the growth is from {}", grows, share, sites[0].words)
+
+
+def _elsewhere_title(sites: tuple[Site, ...]) -> Text:
+    """Say what grew beside the goroutines that pile up."""
+    grown = Bytes(round(sum(site.change for site in sites)))
+    words = "{}: {} more live heap from {}{}, beside the goroutines that pile up"
+    more = text(" and {} more", Count(len(sites) - 1, "function")) if sites[1:] else ""
+    return text(words, KEEPS, grown, sites[0].words, more)
 
 
 def _is_bounded(level: Level) -> bool:

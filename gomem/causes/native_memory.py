@@ -18,20 +18,21 @@ from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.beyond_go import beyond_go
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
-from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
+from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, stacks_in, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
-from gomem.causes.goroutines import goroutines_pile_up, opening
+from gomem.causes.goroutines import goroutines_pile_up, open_files_evidence, opening
 from gomem.causes.missing_call import of_native
 from gomem.causes.outside_go import Growth, growth, outside_go
 from gomem.causes.sites import called_by, caller_sites
 from gomem.inputs.pprof.calls.names import package_of
-from gomem.text import Bytes, Count, Function, Share, Text, text
+from gomem.text import Bytes, Command, Count, Function, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.memory.account import Account
+    from gomem.analysis.series.level import Rise
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
@@ -183,6 +184,7 @@ def _finding(
 ) -> Finding:
     assert moment.ledger is not None
     callers, thresholds = case.facts.callers.calling_c, case.thresholds
+    files = _files_beside(case) if grows is not None else None
     came_with = _with_goroutines(case, grows)
     smaps = moment.path("smaps")
     evidence = [
@@ -198,6 +200,10 @@ def _finding(
     title = _title(native, moment.rss_bytes or 0)
     if grows is not None:
         title = grows.title("C memory (malloc)")
+    if files is not None:
+        ends = (Count(round(end)) for end in (files.first, files.last))
+        title += text("; open files {} → {}", *ends)
+        evidence += open_files_evidence(case)
     sites = caller_sites(callers, thresholds, native.bytes)
     for site in sites[:1]:
         title += text("; most calls into C are from {}", Function(site.own_function))
@@ -208,7 +214,7 @@ def _finding(
         size=native.bytes,
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
-        next_step=_next_step(callers, came_with),
+        next_step=_next_step(callers, came_with or _with_files(files, grows)),
         confidence=_confidence(native, grows, thresholds),
         sites=sites or (_came_with(case, native.bytes) if came_with else ()),
         missing_call=of_native(case),
@@ -219,7 +225,10 @@ def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
     """Return the next step: the goroutines that grow with C memory, then the callers of C."""
     if not callers:
         return sentences(came_with, _WHO_CALLS, _FREE_IT)
-    shows = text("See the callers: {}.", top(callers[0].path, options="--peek cgocall"))
+    path = callers[0].path
+    is_text = path.endswith(".txt")  # has no frames of the runtime
+    command = stacks_in(path) if is_text else top(path, options="--peek cgocall")
+    shows = text("See the callers: {}.", command)
     return sentences(came_with, shows, called_by(callers, "C"), _FREE_IT)
 
 
@@ -252,6 +261,29 @@ def _with_goroutines(case: Case, grows: Growth | None) -> Text:
         return words + "."
     asked = called_by(opening(case), package_of(waiting.function))
     return sentences(text("{}, which wait in {}.", words, Function(waiting.function)), asked)
+
+
+def _files_beside(case: Case) -> Rise | None:
+    """Return the rise of the open files, if it is large; else None."""
+    files, least = case.facts.open_files, case.thresholds
+    if files is None or files.grown < least.goroutine_growth:
+        return None
+    return files if files.ratio >= least.goroutine_growth_ratio else None
+
+
+_NOT_CLOSED = (
+    "C memory grows by {} for each of {} new open files: something is opened again and again, and "
+    "not closed. Call rows.Close() for each sql.Rows, open a database once and not for each "
+    "request, and bound its connections with db.SetMaxOpenConns. See what is open: {}."
+)
+
+
+def _with_files(files: Rise | None, grows: Growth | None) -> Text:
+    """Say that open files rise with C memory, and what leaves them open; empty if they do not."""
+    if files is None or grows is None:
+        return Text()
+    each = Bytes(round(grows.rise.grown / files.grown))
+    return text(_NOT_CLOSED, each, Count(round(files.grown)), Command("ls -l /proc/PID/fd"))
 
 
 def _came_with(case: Case, size: int) -> tuple[Site, ...]:

@@ -8,21 +8,27 @@ a thread's whole stack. The used part of it is resident, and Go does not count i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gomem.analysis.memory.groups import NATIVE
 from gomem.analysis.memory.totals import LOGGED
+from gomem.analysis.series.goroutine_growth import places_of, stacks_of
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
-from gomem.causes.commands import CAPTURE, TAKE_STACKS, sentences
-from gomem.causes.evidence import known, rss_evidence
+from gomem.causes.commands import CAPTURE, TAKE_STACKS, sentences, stacks_in
+from gomem.causes.evidence import known, rss_evidence, rss_path
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import begun_words, where_evidence
 from gomem.causes.missing_call import of_threads
-from gomem.causes.one_dump import only_dump, threads_occupied
+from gomem.causes.one_dump import SYSCALL, only_dump, threads_occupied
 from gomem.causes.sites import called_by, caller_sites
+from gomem.facts.callers import CALL_C
 from gomem.facts.moment import THREADS, MomentFacts
 from gomem.inputs.kinds import METRICS_PAGE
+from gomem.inputs.pprof.calls.filters import matches
 from gomem.text import Bytes, Count, Function, Seconds, Text, text
 
 if TYPE_CHECKING:
@@ -53,11 +59,14 @@ def _growing(rise: Rise, case: Case) -> Finding:
     during = Text() if watched is None else text(" in {}", Seconds(watched))
     held = text("; their C stacks take {}", Bytes(size)) if size else during
     sites = caller_sites(callers, thresholds, size or 0)
-    who = (
-        text("; most calls into C are from {}", Function(sites[0].own_function))
-        if sites
-        else Text()
-    )
+    in_c = _in_c(case, round(rise.last))
+    who = Text()
+    if in_c is not None and in_c.caller:
+        many = text("{} goroutines", Count(in_c.there)) if not size else "as many goroutines"
+        who = text("; {} are in C, in {}", many, Function(in_c.caller))
+    elif sites:
+        who = text("; most calls into C are from {}", Function(sites[0].own_function))
+    shows = None if in_c is None else text("See these goroutines: {}.", stacks_in(in_c.path))
     is_likely = rise.readings >= thresholds.growth_readings
     return CAUSE.finding(
         Severity.WARNING,
@@ -74,13 +83,54 @@ def _growing(rise: Rise, case: Case) -> Finding:
             Evidence(_path(first), "Threads, first", round(rise.first), "count"),
             Evidence(_path(last), "Threads, last", round(rise.last), "count"),
             *known(_path(last), "s", {"time watched": watched}),
+            *(() if in_c is None else known(in_c.path, "count", {_IN_C: in_c.there})),
             *rss_evidence(last),
+            *_each_evidence(first, last),
         ),
-        next_step=sentences(CAUSE.remedy, called_by(callers, "C")),
+        next_step=sentences(
+            CAUSE.remedy if shows is None else text("{} {}", shows, _LIMIT_CALLS),
+            called_by(callers, "C"),
+        ),
         confidence="likely" if is_likely else "possible",
         sites=sites,
         missing_call=of_threads(case),
     )
+
+
+@dataclass(frozen=True)
+class _InC:
+    """The goroutines of a dump that are in a system call or in C, and so occupy a thread each."""
+
+    there: int
+    path: str
+    caller: str  # the function in which most of them are; empty if they are all over
+
+
+def _in_c(case: Case, threads: int) -> _InC | None:
+    """Return those of the last dump, if they explain most threads; else None."""
+    dumps = [count for count in case.facts.goroutine_counts if count.frame is not None]
+    frame = dumps[-1].frame if dumps else None
+    if frame is None or frame.empty or "stack" not in frame:
+        return None
+    is_in_c = matches([*stacks_of(frame).str.replace(";", "\n")], f"(?m){CALL_C}")
+    if "state" in frame:
+        is_in_c |= (frame["state"] == SYSCALL).fillna(False).to_numpy(np.bool_)
+    here = frame.loc[is_in_c, "goroutines"]
+    most = case.thresholds.most_share
+    if here.sum() <= most * threads:
+        return None
+    by_place = here.groupby(places_of(frame)[is_in_c]).sum()
+    is_alone = by_place.max() > most * here.sum()
+    return _InC(int(here.sum()), dumps[-1].path, str(by_place.idxmax()) if is_alone else "")
+
+
+def _each_evidence(first: MomentFacts, last: MomentFacts) -> tuple[Evidence, ...]:
+    """Return the growth of RSS for each new thread: at most that is its stack and kernel memory."""
+    if not first.rss_bytes or not last.rss_bytes or not first.threads or not last.threads:
+        return ()
+    each = (last.rss_bytes - first.rss_bytes) / (last.threads - first.threads)
+    size = max(0, round(each)) or None
+    return known(rss_path(last), "B", {"growth of RSS for each new thread": size})
 
 
 def _occupied(there: int, case: Case) -> Finding:
@@ -116,6 +166,7 @@ def _occupied(there: int, case: Case) -> Finding:
     )
 
 
+_IN_C = "goroutines in a system call or in C"
 _LIMIT_CALLS = (
     "Limit the number of concurrent calls into C, give each call a timeout, and pair "
     "runtime.LockOSThread with UnlockOSThread."

@@ -57,10 +57,10 @@ class Thresholds:
         anonymous_bytes: anonymous-mapping. Minimum size: the few runtime structures that MemStats
             does not count take less.
         file_bytes: file-mapping. Minimum size: every program maps a few MiB of its own files.
+        same_mappings: file-mapping. Mappings of the same part of a file: a few can be of use.
         huge_pages_bytes: huge-pages. Minimum excess over what Go uses: two huge pages, at the edges
             of any heap.
-        huge_pages_whole_bytes: huge-pages. Minimum size if no file shows the excess: twice as much,
-            because the size alone proves less.
+        huge_pages_whole_bytes: huge-pages. Minimum size if no file shows the excess: twice as much.
         huge_pages_whole_fraction: The same minimum as a share of RSS: from a quarter on, it is
             worth asking which huge pages Go filled.
         fragmentation_bytes: heap-fragmentation. Minimum size: spans of a small heap are never full.
@@ -119,19 +119,17 @@ class Thresholds:
             that is a note: container alerts are usually set there.
         small_victim_bytes: limit-risk. A killed process with less RSS did not fill the machine: no
             Go service has so little memory.
-        limit_soon_seconds: limit-risk. Growth that reaches the limit within this time is urgent: an
-            operator who reads the report today must know.
+        limit_soon_seconds: limit-risk. Growth that reaches the limit within this time is urgent.
         heading_share: A note about a smaller share of the memory is not a headline.
-        limit_reach_times: limit-risk. Largest multiple of the observed growth that may remain up to
-            the limit: a line does not extend an order of magnitude beyond its points.
+        limit_reach_times: limit-risk. Largest multiple of the growth that may remain to the limit.
         emptied_objects_share: emptied-map. Share of the most objects to which they must fall.
         emptied_bytes: Minimum heap that stays.
         emptied_heap_share: The same as a share of HeapAlloc then: small entries leave about this.
         growth_bytes: heap-growth. Minimum growth: below, rounding to 1 MiB and chance matter.
         growth_fraction: Minimum growth as a share of the live heap at the end.
-        growth_few_bytes: Minimum growth between only two readings for a `possible` finding: twice
-            as much as otherwise, and four times the smallest heap goal.
+        growth_few_bytes: Minimum growth between two readings: four times the smallest heap goal.
         growth_few_ratio: The same as a multiple of the first reading: GOGC can double the heap.
+        growth_site_bytes: Minimum growth of a site by profiles alone: about eight samples.
         growth_watch_seconds: Minimum time of a growth: in less, work in progress looks the same.
         growth_readings: Required readings: two show a difference, three a direction.
         growth_many_readings: Readings from which more add nothing.
@@ -231,6 +229,7 @@ class Thresholds:
     native_blocks_fraction: float = 0.10
     anonymous_bytes: int = 4 * MIB
     file_bytes: int = 4 * MIB
+    same_mappings: int = 100
     huge_pages_bytes: int = 4 * MIB
     huge_pages_whole_bytes: int = 8 * MIB
     huge_pages_whole_fraction: float = 0.25
@@ -277,6 +276,7 @@ class Thresholds:
     growth_fraction: float = 0.10
     growth_few_bytes: int = 16 * MIB
     growth_few_ratio: float = 2.0
+    growth_site_bytes: int = 4 * MIB
     growth_watch_seconds: float = 5.0
     growth_readings: int = 3
     growth_many_readings: int = 10

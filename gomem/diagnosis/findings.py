@@ -241,14 +241,18 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
 CLAIMS = {cause.code: cause.claims for cause in CAUSES if cause.claims}
 
 
-def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]:
-    """Sort key: data findings last; then severity, release-only, resolved, and cost."""
+def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float, float]:
+    """Sort key: data findings last; then severity, release-only, resolved, and cost.
+
+    If nothing says how large the process is, bytes rank what has no share.
+    """
     return (
         finding.code.startswith(DATA_PREFIX),
         -int(finding.severity),
         is_of_release(finding),
         not finding.now,
         -scale.share(finding) * SURETY[finding.confidence],
+        -(finding.bytes or 0) * SURETY[finding.confidence] * (scale.whole_bytes is None),
     )
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from gomem.analysis.memory.groups import NAMES, RUNTIME
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
-from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
+from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS, top
 from gomem.diagnosis.few_fields import (
     SEE_KEPT,
     by_few_fields,
@@ -145,7 +145,17 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     freed = freed_words(profile)
     who = who_holds(diagnosis, last) if total else who_allocated(profile)
     said = (sentence, level_profiles_words(profiles), who, freed, alike_words(profile))
-    return joined(" ", filter(None, said)), grew, step_after_heap(profile) or SMAPS_TOO
+    step = step_after_heap(profile) or (_later_profile(profile, before) if grew else SMAPS_TOO)
+    return joined(" ", filter(None, said)), grew, step
+
+
+def _later_profile(last: Profile, first: Profile) -> Text:
+    """The step after a growth between profiles: who grew, and whether it goes on."""
+    return text(
+        "See who grew: {}. See whether it goes on, with another profile some minutes later: {}.",
+        top(last.source, first.source),
+        TAKE_HEAP_PROFILE,
+    )
 
 
 def _by_many_goroutines(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
 
 COLLECT = r"^runtime\.GC$|^runtime/debug\.[Ff]reeOSMemory$"
-# Every call into C passes it. An allocation in a wrapper such as _Cfunc_GoBytes is Go's own: the
-# wrapper copies into Go memory.
-CALL_C = r"^runtime\.cgocall$"
+# Every call into C passes runtime.cgocall, which goroutine profiles in text leave out: there the
+# wrapper shows the call. Those such as _Cfunc_GoBytes are Go's own: they copy into Go memory.
+CALL_C = r"^runtime\.cgocall$|\._Cfunc_([^G]|G[^o])"
 # syscall.Mmap, unix.Mmap, Mmap in libraries built on them, and mmap-go; not runtime.mmap, which the
 # runtime uses itself.
 MAP = r"^(syscall|[^.]*/[^.]*(\.[^.]+)*)\.(\(\*mmapper\)\.)?[Mm]map(Ptr)?$|/mmap(-go)?\."

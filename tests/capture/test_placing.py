@@ -160,6 +160,31 @@ def test_files_that_say_more_behind_a_word_of_order_are_of_that_moment():
     assert not damage
 
 
+def test_a_word_that_leads_all_names_of_a_kind_names_the_kind_and_no_snapshot():
+    """
+    `ms-02-45.json` and `status-02-45` are of one moment, which is not the first.
+    """
+    dumps = [artefact(f"ms-{at}.json", "memstats") for at in ("02-10", "02-20", "02-45")]
+    found, _ = placed(*dumps, artefact("status-02-45", "status"))
+
+    assert ["02-10", "02-20", "02-45", "02-45"] == [*found.values()]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param([("status-03-00", "status")], id="no other name is the rest"),
+        pytest.param([("status-ms-02-10", "status"), ("status-02-45", "status")], id="two kinds"),
+        pytest.param([("memstats-02-45.json", "memstats")], id="a kind twice"),
+    ],
+)
+def test_a_word_that_tells_snapshots_apart_stays(others):
+    dumps = [artefact(f"ms-{at}.json", "memstats") for at in ("02-10", "02-45")]
+    found, _ = placed(*dumps, *(artefact(*each) for each in others))
+
+    assert {"ms-02-10", "ms-02-45"} <= {*found.values()}
+
+
 def test_names_that_say_nothing_are_numbered_in_the_order_of_their_clocks():
     """
     A new moment begins whenever a kind comes again; what has no time comes first.

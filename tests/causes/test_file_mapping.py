@@ -161,3 +161,40 @@ def test_clean_pages_of_a_deleted_file_are_no_warning():
 
     assert Severity.INFO == found.severity
     assert found.next_step.startswith("Nothing to do: ")
+
+
+def again(times: int, offset_step: int = 0, pss: bool = True) -> str:
+    """Mappings of 2 MiB of one file, each with all its pages resident."""
+    rows = []
+    for number in range(times):
+        start = HIGH + number * 2 * MIB
+        entry = smaps_entry(start, start + 2 * MIB, "r--s", "/data/world.mbt", rss_kib=2048)
+        entry = entry.replace(" 00000000 ", f" {number * offset_step:08x} ", 1)
+        rows.append(entry.replace("LazyFree:", "Pss: 8 kB\nLazyFree:") if pss else entry)
+    return "".join(rows)
+
+
+def test_the_same_part_of_a_file_mapped_again_and_again_is_a_leak_of_mappings():
+    """
+    Its pages are in memory once, whatever RSS says: nothing can be reclaimed 300 times.
+    """
+    (found,) = find(answers(facts(again(300))))
+
+    assert Severity.WARNING == found.severity
+    assert "world.mbt is mapped 300 times; RSS counts 600 MiB" in found.title
+    assert "Pss" in found.title
+    assert "reclaim" not in found.title
+    assert "Unmap" in found.next_step
+
+
+@pytest.mark.parametrize(
+    "mappings",
+    [
+        pytest.param(again(300, offset_step=2 * MIB), id="each a part of its own"),
+        pytest.param(again(10), id="a few times"),
+    ],
+)
+def test_a_large_file_in_many_windows_is_no_leak(mappings):
+    (found,) = find(answers(facts(mappings)))
+
+    assert Severity.INFO == found.severity

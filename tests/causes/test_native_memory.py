@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.causes import anonymous_mapping, native_memory
@@ -311,3 +312,29 @@ def test_what_rss_grew_by_beyond_all_that_was_allocated_is_not_gos(heap_mib, bes
 
 def _by_status(moment):
     return reconcile_rss(None, None, status=pd.Series({"VmRSS": moment.rss_bytes}))
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        pytest.param((155, 1142), True, id="in step with C memory"),
+        pytest.param((155, 160), False, id="about constant"),
+        pytest.param((1142, 155), False, id="fewer"),
+    ],
+)
+def test_open_files_that_rise_with_c_memory_explain_it(files, said, tmp_path):
+    """
+    Each connection of SQLite, or each unread result, has a file and C memory of its own.
+    """
+    page = (
+        'go_info{{version="go1.23.4"}} 1\nprocess_open_fds {}\ngo_memstats_heap_inuse_bytes 4e6\n'
+    )
+    for number, (mib, count) in enumerate(zip((20, 140), files, strict=True)):
+        (tmp_path / f"metrics.t{number}").write_text(page.format(count))
+        (tmp_path / f"smaps.t{number}").write_text(brk(mib))
+
+    found = {one.code: one for one in gomem.diagnose(tmp_path).findings}["native-memory"]
+
+    assert said == ("open files 155 → " in found.title)
+    assert said == ("rows.Close()" in found.next_step)
+    assert said == ("open files, last" in {one.field for one in found.evidence})

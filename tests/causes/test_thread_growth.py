@@ -10,7 +10,7 @@ from gomem.causes import native_memory
 from gomem.causes.finding import Severity
 from gomem.causes.thread_growth import find
 from gomem.facts.sides import facts_of_moments
-from gomem.text import Bytes, Count
+from gomem.text import Bytes, Count, Function
 from gomem.units import KIB, MIB
 from tests.builders import smaps_entry
 from tests.causes.situations import HIGH, answers, facts
@@ -160,7 +160,7 @@ def test_ps_counts_threads(tmp_path):
     assert [*numbers] == [moment.threads for moment in diagnosis.moments]
     finding = codes(diagnosis)["thread-growth"]
     assert "likely" == finding.confidence
-    assert [26, 223] == [count.value for count in finding.title.of(Count)]
+    assert [26, 223, 200] == [count.value for count in finding.title.of(Count)]
     assert ("goroutines.txt",) == diagnosis.capture[diagnosis.moments[-1].name].assumed
 
 
@@ -172,3 +172,49 @@ def test_threads_that_a_person_noted_are_of_that_text(tmp_path):
 
     assert "Threads pile up: 20 → 620" in found.title
     assert {"notes.txt"} == {one.artefact.partition(":")[0] for one in found.evidence}
+
+
+IN_C = """goroutine profile: total {total}
+{stuck} @ 0x47a16b 0x66af46 0x66b225
+#\t0x66af45\tmain._Cfunc_query+0x45\t_cgo_gotypes.go:50
+#\t0x66b224\tmain.look+0x64\t/src/look.go:14
+
+2 @ 0x43cc91 0x47bf5d
+#\t0x64d7b0\tmain.wait+0xb0\t/src/wait.go:7
+"""
+
+
+@pytest.mark.parametrize(
+    "goroutines",
+    [
+        pytest.param(IN_C.format(total=202, stuck=200), id="debug=1, without states"),
+        pytest.param(dump(stuck=200), id="debug=2"),
+    ],
+)
+def test_threads_are_joined_with_the_goroutines_in_c(goroutines, tmp_path):
+    """
+    What the capture has is not asked for again.
+    """
+    for at, number in (("1", 12), ("2", 212)):
+        rss = STATUS.replace("100 kB", f"{1000 + 80 * number} kB")
+        (tmp_path / f"status.{at}").write_text(rss + f"Threads:\t{number}\n")
+    (tmp_path / "goroutine.txt").write_text(goroutines)
+
+    finding = codes(gomem.diagnose(tmp_path))["thread-growth"]
+
+    assert [12, 212, 200] == [count.value for count in finding.title.of(Count)]
+    assert ["main.look"] == [name.value for name in finding.title.of(Function)]
+    assert "curl" not in finding.next_step
+    assert "goroutine.txt" in finding.next_step
+    values = {one.field: one.value for one in finding.evidence}
+    assert 80 * KIB == values["growth of RSS for each new thread"]
+
+
+def test_goroutines_in_c_that_are_far_fewer_than_threads_explain_nothing(tmp_path):
+    for at, number in (("1", 12), ("2", 812)):
+        (tmp_path / f"status.{at}").write_text(STATUS + f"Threads:\t{number}\n")
+    (tmp_path / "goroutine.txt").write_text(IN_C.format(total=202, stuck=200))
+
+    finding = codes(gomem.diagnose(tmp_path))["thread-growth"]
+
+    assert [12, 812] == [count.value for count in finding.title.of(Count)]
