@@ -317,7 +317,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     named = largest[: 1 if is_alone else 2]
     each = (text("{} {}", _size_in_rss(facts, group), _group_name(facts, group)) for group in named)
     size, at = _rss_words(facts), at_moment(diagnosis, facts)
-    return text("RSS is {}{}, of which {}.", size, at, joined(", ", each))
+    return text("RSS is {}{}: {}.", size, at, joined(", ", each))
 
 
 def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -> Text:
