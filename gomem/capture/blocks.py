@@ -3,8 +3,8 @@
 Many people paste without fences: a sentence, a blank line, what one command printed, a blank line,
 what the next one printed. Blocks next to each other belong together if they are of one kind, or if
 files of the first kind have parts like the second. A line above a block, such as "and the heap:",
-is of no kind; between two blocks of a kind that a file has once, it begins another reading.
-The items of a list of no kind are blocks of their own.
+has no kind; between two blocks of a kind that a file has once, it begins another reading.
+The items of a list without a kind are separate blocks.
 """
 
 from __future__ import annotations

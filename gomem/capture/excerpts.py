@@ -1,8 +1,8 @@
-"""What is cut in a text that a person wrote is an excerpt: the author left the rest out.
+"""A truncated paste in a person's text is an excerpt, not damage: the author left the rest out.
 
-That is what its parser calls cut or missing, and a last line that is none of its form. A file that
-a command wrote, or a copy of it, is damaged if its end is missing. What somebody says in a chat,
-and a prompt with its command, is of no file: `[18:07] kim: and now`.
+This covers whatever its parser calls cut or missing, and a last line in another form. A file that a
+command wrote, or a copy of it, is damaged if its end is missing. A chat message (`[18:07] kim: and
+now`) and a prompt with its command belong to no file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pastes without a clock in one text: each was taken with the dated one that stands next to it.
+"""Dates the pastes of a text that have no time: each was taken with the dated paste next to it.
 
-In a ticket, `ps` is followed by what `go tool pprof` printed a moment later. The one has no clock,
-the other has one, which says to which of several dated readings in the text both belong.
+In a ticket, `ps` is followed by what `go tool pprof` printed a moment later. `ps` prints no time,
+but the profile has one, so both belong to the dated reading of that time.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Clean file pages are page cache. The kernel reclaims page cache when memory is short, so page cache
 does not push a process to its limit. Two kinds of pages stay. Pages of shared memory (memfd,
 /dev/shm, tmpfs) have no file on disk, and written pages of a private mapping belong to the process.
-Of dirty pages of a file that is deleted, or known by its plain name only (pmap), it is unknown
-whether they have a disk to be written to.
+If a file is deleted, or only its base name is known (pmap), nothing says whether its dirty pages
+can be written to a disk.
 """
 
 from __future__ import annotations

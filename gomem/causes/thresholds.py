@@ -209,6 +209,8 @@ class Thresholds:
             of the mappings: files read one after the other differ by less.
         rise_ratio: Ratio of the last to the first RSS, or memory in use, from which a rise is
             always reported, even without a known cause: people notice a rise by a fifth.
+        live_change_ratio: Ratio of two runs' live heaps from which they did different work: within
+            one run, the live heap of a steady load swings by less.
         peak_ratio: Ratio to the current size from which an earlier snapshot is named as the peak:
             below a quarter more, the numbers look alike.
         given_back_fraction: Share of a finding's bytes by which RSS must have fallen for the memory
@@ -328,6 +330,7 @@ class Thresholds:
     rss_disagreement: float = 0.1
 
     rise_ratio: float = 1.2
+    live_change_ratio: float = 1.5
     peak_ratio: float = 1.25
     given_back_fraction: float = 0.5
 

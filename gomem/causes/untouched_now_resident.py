@@ -3,7 +3,8 @@
 Go 1.24.0 to 1.24.5 zero large (> 32 KiB) pointer-bearing allocations even if the memory comes fresh
 and zeroed from the kernel. So pages that the program never writes become resident. MemStats, the
 heap profile and every runtime metric stay the same; only RSS changes. No file shows which memory
-was only zeroed. A baseline proves the regression; the Go release alone only makes it possible.
+was only zeroed. A baseline proves the regression; from the Go release alone the
+finding is only *possible*.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.finding import Severity
 from gomem.comparison.causes import GONE, NEW, NOT_COMPARABLE
 from gomem.comparison.direction import together
+from gomem.comparison.live_heap import live_heap_words
 from gomem.comparison.quantities import Quantity, capital, quantities
 from gomem.comparison.samples import (
     BENCHMARK,
@@ -82,11 +83,14 @@ def judge(
         return replace(NOTHING_MEASURED, details=tuple(aside))
     first, *others = _said(parts, numbers)
     words = settings_words(comparison.settings)
+    live = live_heap_words(comparison.settings, before, after)
     is_single = bool(before) and len(before) + len(after) == 2
+    aside += [ONE_RUN] if is_single else []
     return Judgement(
         together([verdict for verdict, _ in parts]),
         text("{}: {}", words, first) if words else first,
-        (*others, *_margin(comparison), *aside, *([ONE_RUN] if is_single else [])),
+        (*([live] if live else []), *others, *_margin(comparison), *aside),
+        has_other_work=bool(live),
     )
 
 

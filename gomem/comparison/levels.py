@@ -105,7 +105,7 @@ def level_notes(before: Side, after: Side) -> Iterator[str]:
     for side in sides:
         for diagnosis, span in zip(side.captures, side.spans, strict=True):
             if reason := span.not_covered_by(diagnosis.collector):
-                yield text("{} side: the GC log is not compared: it {}", side.word, reason)
+                yield text("the {} side's GC log is not compared, because {}", side.word, reason)
     for side in sides:
         runs = (sum(len(test.runs) for test in run.capture.loads.values()) for run in side.captures)
         if count := next((count for count in runs if count > 1), 0):

@@ -34,7 +34,7 @@ USUAL = Thresholds()
 IN_USE = "inuse_space"
 MAX_UNSAID_RISE = 0.1  # of RSS: a larger rise is always in the first sentence
 MIN_COST = 0.2  # as a fraction: such a cost makes a gain a trade, even with one run per side
-_NO_CHANGE = {TOO_FEW: "too few runs", SAME: "too small a change to matter"}
+_NO_CHANGE = {TOO_FEW: "too few runs to rule out noise", SAME: "too small a change to matter"}
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,7 @@ class Judgement:
     verdict: str  # better, worse, mixed, same, or `?` if there are too few values
     sentence: str  # what changed, by how much, and why if known
     details: tuple[str, ...] = ()  # sentences: the cost, new and resolved causes, the basis
+    has_other_work: bool = False  # the live heaps differ, so the settings are not all that does
 
 
 NOTHING_MEASURED = Judgement(TOO_FEW, "No metric was measured on both sides.")

@@ -168,14 +168,14 @@ class Span:
         if not self._is_covered_by(log.last_number):
             name = MomentName("" if self.last is None else self.last.name)
             counts = str(log.last_number), str(self.ended)
-            return text("ends at GC {} of the {} until {}", *counts, name)
+            return text("it ends at GC {} of the {} until {}", *counts, name)
         lasting = None if log.log_seconds is None else log.log_seconds[1] - log.log_seconds[0]
         if self._is_one_process and None not in self._counts and not self.collections:
-            return "does not cover the time between the snapshots, in which no GC ran"
+            return "no GC ran between the snapshots"
         if lasting is None or self.seconds is None or lasting >= MIN_LOG_SHARE * self.seconds:
             return ""
         between = format_seconds(self.seconds)
-        return f"covers {format_seconds(lasting)} of the {between} between the snapshots"
+        return f"it covers {format_seconds(lasting)} of the {between} between the snapshots"
 
     def _is_covered_by(self, last_number: int) -> bool:
         """Whether a log that ends with this collection covers nearly all of the span."""

@@ -36,15 +36,16 @@ from gomem.analysis.profiles.changes import (
     renamed,
     unseen_in,
 )
+from gomem.analysis.profiles.internals import without_internals
 from gomem.analysis.profiles.thresholds import MIN_COLLECTIONS_OF_A_RATE
 from gomem.comparison.samples import NO_CLAIM
-from gomem.comparison.unclaimed import is_one_stale, unclaimed
+from gomem.comparison.unclaimed import doubt_of, unclaimed
 from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.facts.profiles import SAMPLE_TYPES, has_samples
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import Column, build, empty
 from gomem.statistics.rank_tests import ALPHA, can_tell, rank_sum_p
-from gomem.text import Words
+from gomem.text import Text, Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -75,9 +76,10 @@ SECONDS_NOTE = (
     "(--requests)"
 )
 UNPUBLISHED_NOTE = (
-    "allocation per site between the snapshots is not compared: heap profiles end at the GC "
-    f"before the last, and fewer than {MIN_COLLECTIONS_OF_A_RATE} GCs ran between the snapshots"
+    "allocation per site between the snapshots is not compared, because heap profiles lag by up to "
+    f"two GCs, and fewer than {MIN_COLLECTIONS_OF_A_RATE} GCs ran between the snapshots"
 )
+NO_DOUBT = Text()
 REQUEST, SECOND = "request", "second"
 PER = (REQUEST, SECOND)
 RATED = ("alloc_space", "alloc_objects")
@@ -125,6 +127,7 @@ class _Run:
     last: Profile
     requests: float | None
     collections: int | None = None  # between the two moments; None if unknown
+    doubt: Text = NO_DOUBT  # why its sites are not compared, see `doubt_of`
 
     @property
     def lag(self) -> float:
@@ -160,6 +163,10 @@ def sites_compared(
 ) -> SiteComparison:
     """Compare the sites of two sides; `requests` has a number per capture, between its moments."""
     profiles = [[run.capture.heap_profiles for run in side] for side in (old, new)]
+    profiles = [
+        [{m: without_internals(p) for m, p in by_moment.items()} for by_moment in side]
+        for side in profiles
+    ]
     before = [{m: renamed(p, renames) for m, p in by_moment.items()} for by_moment in profiles[0]]
     pairs = counterparts(list(before[0]), list(profiles[1][0]))
     notes = tuple(_notes(old, new, len(pairs), renames, profiles))
@@ -167,15 +174,13 @@ def sites_compared(
         return SiteComparison(empty(SITE_CHANGES), empty(SITE_RATES), notes=notes)
     first = first_pair(list(before[0]), list(profiles[1][0])) or pairs[0]
     sides = [
-        _runs(side, found, (first[n], pairs[-1][n]), requests[n])
+        _runs(side, found, (first[n], pairs[-1][n]), requests[n], ("before", "after")[n])
         for n, (side, found) in enumerate(zip((old, new), (before, profiles[1]), strict=True))
     ]
     lasts = [[run.last for run in side] for side in sides]
     both = set.intersection(*(set(profile.sample_type_names) for side in lasts for profile in side))
-    is_stale = is_one_stale(before[0], profiles[1][0], pairs[-1])
-    sites = [
-        _sites(lasts[0], lasts[1], name, is_stale=is_stale) for name in SAMPLE_TYPES if name in both
-    ]
+    doubt = next((run.doubt for side in sides for run in side if run.doubt), Text())
+    sites = [_sites(lasts[0], lasts[1], name, doubt) for name in SAMPLE_TYPES if name in both]
     notes += _of_collections(old, new, pairs[-1])
     rates = _rates(sides[0], sides[1], [name for name in RATED if name in both])
     notes += (SECONDS_NOTE,) if (rates["per"] == SECOND).any() else ()
@@ -196,6 +201,7 @@ def _runs(
     captures: Sequence[Mapping[str, Profile]],
     ends: tuple[str, str],
     requests: Sequence[float | None],
+    word: str,
 ) -> list[_Run]:
     """The runs of a side that have a profile of the last moment, possibly under another name."""
     runs = []
@@ -204,20 +210,21 @@ def _runs(
             # Moments named by time have no names in common.
             first, last = ends if ends[1] in found else (next(iter(found)), [*found][-1])
             earlier = None if first == last else found.get(first)
-            runs.append(_Run(earlier, found[last], count, _collections(run, first, last)))
+            doubt = doubt_of(found, last, _counted(run, last, "TotalAlloc"), word)
+            runs.append(_Run(earlier, found[last], count, _collections(run, first, last), doubt))
     return runs
 
 
 def _collections(run: Diagnosis, first: str, last: str) -> int | None:
     """The number of GCs between two moments; None if it is not counted."""
-    counts = [_collections_until(run, moment) for moment in (first, last)]
+    counts = [_counted(run, moment, "NumGC") for moment in (first, last)]
     return None if counts[0] is None or counts[1] is None else max(0, counts[1] - counts[0])
 
 
-def _collections_until(run: Diagnosis, moment: str) -> int | None:
+def _counted(run: Diagnosis, moment: str, name: str) -> int | None:
     facts = run.by_moment.get(moment)
     reading = None if facts is None else facts.counter_reading
-    return None if reading is None else reading.count("NumGC")
+    return None if reading is None else reading.count(name)
 
 
 def _of_collections(
@@ -226,9 +233,7 @@ def _of_collections(
     """The collection at which each side's profile was taken; one capture per side, if known."""
     if len(old) + len(new) > 2:
         return ()
-    counts = [
-        _collections_until(side[0], name) for side, name in zip((old, new), pair, strict=True)
-    ]
+    counts = [_counted(side[0], name, "NumGC") for side, name in zip((old, new), pair, strict=True)]
     if None in counts:
         return ()
     note = SAME_GC_NOTE if counts[0] == counts[1] else GC_NOTE
@@ -237,11 +242,11 @@ def _of_collections(
 
 def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:
     """The allocation sites of two heap profiles, by one sample type; see `SITE_CHANGES`."""
-    return _sites([before], [after], sample_type)
+    return _sites([before], [after], sample_type, NO_DOUBT)
 
 
 def _sites(
-    before: Sequence[Profile], after: Sequence[Profile], name: str, *, is_stale: bool = False
+    before: Sequence[Profile], after: Sequence[Profile], name: str, doubt: Text
 ) -> pd.DataFrame:
     """The sites of several profiles per side; if one lacks a site, the others bound its value."""
     flats = [[_flat(profile, name) for profile in side] for side in (before, after)]
@@ -252,12 +257,12 @@ def _sites(
     changes = compare_site_runs(*flats, *unseen)
     about = {"sample_type": name, "unit": before[0].sample_type(name).unit}
     columns = _with_ranks(changes, flats[0], flats[1], about)
-    if len(before) == len(after) == 1:
-        notes = unclaimed(changes, before[0], after[0], name, is_stale=is_stale)
-        columns["note"] = notes
-        columns["state"] = [
-            NO_CLAIM if note else state for state, note in zip(columns["state"], notes, strict=True)
-        ]
+    if doubt:
+        columns["note"] = [doubt * (state != NO_CLAIM) for state in columns["state"]]
+    elif len(before) == len(after) == 1:
+        columns["note"] = unclaimed(changes, before[0], after[0], name)
+    told = zip(columns["state"], columns["note"], strict=True)
+    columns["state"] = [NO_CLAIM if note else state for state, note in told]
     return build(columns, SITE_CHANGES)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.published import repeats
+from gomem.analysis.profiles.thresholds import MIN_COVERED_SHARE
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import rows_of
+from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,35 +18,27 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 IN_USE, ALLOCATED = "inuse_", "alloc_"
+TOTAL = "alloc_space"
 NO_CHANGE = "~"
-SWINGS = (
-    "in-use memory of this site varies by as much within one run, so one snapshot per side cannot "
-    "show a change"
-)
-STALE = (
-    "not counted as a change: on one side no GC ran since the previous profile, so its in-use "
-    "values are stale"
-)
+SWINGS = "in-use memory there varies by as much within one run"
+STALE = "on the {} side, no GC ran since the previous profile, so its values are stale"
+UNCOVERED = "the {} side's profile covers only {} of the {} allocated until then"
 
 
 def unclaimed(
-    changes: pd.DataFrame, before: Profile, after: Profile, sample_type: str, *, is_stale: bool
+    changes: pd.DataFrame, before: Profile, after: Profile, sample_type: str
 ) -> list[str]:
     """Why each change of `SITES` is not reported; empty if it is, or if there is no change.
 
     A profile shows the heap at one collection. If a site has already allocated and freed as much as
     its change, it can hold more at one collection and less at the next, although nothing changed;
-    the freed amount is alloc minus inuse. `is_stale` means that only one of the profiles repeats
-    the previous one because no collection ran in between; then it is older than its moment. The
-    changes are between one profile per side. Only changes of in-use values are checked.
+    the freed amount is alloc minus inuse. The changes are between one profile per side. Only
+    changes of in-use values are checked.
     """
     if not sample_type.startswith(IN_USE):
         return [""] * len(changes)
     freed = [_freed(profile, sample_type) for profile in (before, after)]
-    return [
-        "" if row["state"] == NO_CHANGE else STALE if is_stale else _swing(row, freed)
-        for row in rows_of(changes)
-    ]
+    return ["" if row["state"] == NO_CHANGE else _swing(row, freed) for row in rows_of(changes)]
 
 
 def _swing(row: Mapping[str, float], freed: Sequence[Mapping[str, float]]) -> str:
@@ -63,14 +57,21 @@ def _freed(profile: Profile, sample_type: str) -> dict[str, float]:
     return dict(total - in_use.reindex(total.index, fill_value=0.0))
 
 
-def is_one_stale(
-    before: Mapping[str, Profile], after: Mapping[str, Profile], ends: tuple[str, str]
-) -> bool:
-    """Whether only one side's last heap profile repeats the profile before it."""
+def doubt_of(
+    profiles: Mapping[str, Profile], moment: str, allocated_bytes: int | None, side: str
+) -> Text:
+    """Why a side's last profile cannot show which sites allocated or hold memory; empty if it can.
 
-    def is_stale(profiles: Mapping[str, Profile], moment: str) -> bool:
-        names = list(profiles)
-        place = names.index(moment) if moment in profiles else 0
-        return place > 0 and repeats(profiles[names[place - 1]], profiles[moment])
-
-    return is_stale(before, ends[0]) != is_stale(after, ends[1])
+    A profile ends at the GC before the last, so it can lack most of what was allocated since the
+    start (`allocated_bytes`, MemStats.TotalAlloc). If that is unknown, a profile that repeats the
+    previous one is stale.
+    """
+    profile, names = profiles[moment], list(profiles)
+    if allocated_bytes is not None and TOTAL in profile.sample_type_names:
+        covered = profile.total(TOTAL)
+        sizes = Bytes(covered), Bytes(allocated_bytes)
+        is_enough = covered >= MIN_COVERED_SHARE * allocated_bytes
+        return Text() if is_enough else text(UNCOVERED, side, *sizes)
+    place = names.index(moment)
+    is_stale = place > 0 and repeats(profiles[names[place - 1]], profile)
+    return text(STALE, side) if is_stale else Text()

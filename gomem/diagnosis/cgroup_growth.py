@@ -1,4 +1,4 @@
-"""A cgroup's usage and its growth, by what memory.stat says of it.
+"""A cgroup's usage and its growth, broken down by memory.stat.
 
 The limit counts the usage of the cgroup, not the RSS of a process: files in tmpfs and shared memory
 are in no process's RSS unless it maps them, and the kernel cannot reclaim them; page cache it can.

@@ -1,4 +1,4 @@
-"""What goroutines show of a process: how many wait where, why it crashed, leaks found."""
+"""What goroutines show about a process: how many wait where, why it crashed, and leaks."""
 
 from __future__ import annotations
 

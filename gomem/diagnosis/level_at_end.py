@@ -1,4 +1,4 @@
-"""Goroutines and working sets that no longer rise: level at the end, come back, or woken."""
+"""Goroutines and working sets that stopped rising: level at the end, fallen, or waits that end."""
 
 from __future__ import annotations
 

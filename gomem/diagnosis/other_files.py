@@ -1,4 +1,4 @@
-"""What benchmarks, escape analysis and a cut page show, if no file has the memory in use."""
+"""What benchmarks, escape analysis or a truncated /metrics page show, without memory in use."""
 
 from __future__ import annotations
 

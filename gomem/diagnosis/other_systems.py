@@ -1,4 +1,4 @@
-"""What is different on systems other than Linux, named in a text: there is no /proc.
+"""What differs on a system other than Linux that a text names: it has no /proc.
 
 On the BSDs the runtime releases memory with MADV_FREE (mem_bsd.go): the kernel counts it as
 resident until it needs the pages.

@@ -1,6 +1,6 @@
-"""What a text says in its own words, where no file of the capture says it, or beside what one does.
+"""What a text says in its own words about memory, with or without a file that measures it.
 
-Such numbers are not checked: they are told as the text's.
+Such numbers are not checked, so they are quoted as the text's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where most goroutines of a printed profile wait, by the functions of Go that park them.
+"""Where most goroutines of a printed profile wait, by the Go functions that park them.
 
 A table of `go tool pprof` has gopark alone as flat, but the functions above it as cum.
 """

@@ -1,8 +1,9 @@
-"""What texts beside the other files say of the process: how a container is set up, how it ended.
+"""What accompanying texts say about the process: its container's settings, and how it ended.
 
-A description of a container, in a file or a paste, has its settings, its limit and its kill. GNU
-time, systemd and Docker say whether a program ended by itself, with success, and its own log that
-it has read all of its input, `read 150000/150000`: then what it held at its end was its work.
+`docker inspect` and `kubectl describe` print a container's settings, its memory limit, and whether
+it was OOM-killed. GNU time, systemd and Docker print how the program ended. Its own log can show
+that it read all its input: `read 150000/150000`. If it ended with success, the memory that it held
+then is its work, not a leak.
 """
 
 from __future__ import annotations

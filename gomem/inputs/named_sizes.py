@@ -1,4 +1,4 @@
-"""What sentences and lists say of sizes and goroutines, each with the name that they give it.
+"""Sizes and goroutine counts in sentences and lists, each with the name given there.
 
 Lists         `- live heap: **410 MiB**`, `First sample: 2.1GB - Last sample: 4.3GB`
 Growth        `RSS has grown by 30MB, while go_memstats_heap_inuse_bytes remained stable`

@@ -1,4 +1,4 @@
-"""What `kubectl get pods` says of restarts: with a memory limit, most are kills at it.
+"""Restarts in `kubectl get pods`: with a memory limit, most of them are OOM kills.
 
 Form          NAME                   READY   STATUS             RESTARTS        AGE
               api-5d9c7f8b6d-x2x7p   0/1     CrashLoopBackOff   7 (2m10s ago)   19h

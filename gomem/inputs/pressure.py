@@ -1,9 +1,9 @@
-"""How short the machine, or a cgroup, is of memory: /proc/pressure/memory and vmstat.
+"""Memory pressure on the machine or in a cgroup: /proc/pressure/memory and vmstat.
 
 PSI           some avg10=31.20 avg60=20.11 avg300=9.12 total=812331231
               full avg10=12.20 …    share of time in which some or all tasks waited, in per cent
 vmstat        columns of sizes in KiB (swpd free buff cache), and of swapping in KiB/s (si so)
-Both say nothing of one process. A cgroup's memory.pressure has the same form as the first.
+Neither shows a single process. A cgroup's memory.pressure has the same form as the first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads an artefact according to its content, or describes a file of no known kind."""
+"""Reads an artefact according to its content, or describes a file of an unknown kind."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Printed by    Go's syscall.Errno: `cannot allocate memory`, behind the call or w
 Form          Mmap value log file. Path=/data/0.vlog. Error=cannot allocate memory
               fork/exec /usr/bin/git: cannot allocate memory
 mmap fails where address space or a limit on it is used up, fork where the kernel could not commit
-the child's copy (mmap(2), fork(2), proc_sys_vm(5)). Neither says anything of RSS.
+the child's copy (mmap(2), fork(2), proc_sys_vm(5)). Neither says anything about RSS.
 """
 
 from __future__ import annotations

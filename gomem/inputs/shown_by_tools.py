@@ -1,7 +1,7 @@
-"""What sentences say that tools show of one container: `docker stats` shows **554.1MiB**.
+"""A container's memory as a sentence quotes a tool: `docker stats` shows **554.1MiB**.
 
-docker stats             the cgroup's usage; before 20.10 without page cache, since without
-                         inactive_file, see `processes.docker_releases`
+docker stats             the cgroup's usage, without page cache before 20.10, and since
+                         without inactive_file, see `processes.docker_releases`
 kubectl top              the working set: usage without inactive_file
 container_memory_…       cAdvisor's metrics of the same cgroup, also divided to MiB
 The kernel moves pages that a program freed with MADV_FREE to inactive_file until it needs them

@@ -1,11 +1,11 @@
-"""Rows and lines with a size each, in a form that no tool is known by; gomem only reports them.
+"""Sizes in rows and lines of unknown origin: no known tool prints them so. gomem only lists them.
 
 Markdown      | RSS | 51 MB | 62 MB (max 70) |   below `| metric | start | +1h |`: named sizes
-              | before | 9376 | 5644 |   below `| | RSS | PSS |`: without a unit, if none is named
+              | before | 9376 | 5644 |   below `| | RSS | PSS |`: bare numbers stay bare
 Rows          api:api   4711   0.4%   24.0MB (0.1%)   of a program's own table of processes
-Times         12s:0.0860825 Gi             a loop of a shell around one size
+Times         12s:0.0860825 Gi             what a shell loop around one size prints
 Labels        Memory: 670 samples, avg is 583.0MB, max is 1429.6MB   the same words in several lines
-What the sizes are of is only known by the words beside them.
+Only the words next to a size say what it measures.
 """
 
 from __future__ import annotations

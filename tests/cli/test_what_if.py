@@ -42,7 +42,7 @@ def test_text_goes_to_standard_output(run):
     assert "\nGo release: go1.22.12" in output
     assert "Today (GOGC=100): 2.9 GCs per second take" in output
     assert "GOGC=400 would save" in output
-    assert "predicted from the previous GC, 100 % of 45 heap goals are right" in output
+    assert "the previous GC predicts 100 % of 45 heap goals" in output
 
 
 def test_a_container_gets_advice(run):
@@ -217,4 +217,4 @@ def test_the_page_begins_with_cpu_against_heap_and_what_to_set(run, tmp_path):
     assert "today" in opening
     assert "export GOGC=" in page[: page.index('class="opening"')]
     # Its numbers stand in the table below.
-    assert page.index("CPU against heap") < page.index("Under each setting")
+    assert page.index("CPU against heap") < page.index("Predicted GC rate")

@@ -8,8 +8,12 @@ import pytest
 from gomem.comparison.comparison import compare, compare_diagnoses
 from gomem.comparison.judgement import judge
 from gomem.comparison.levels import enough_collections
+from gomem.comparison.live_heap import live_heap_words
 from gomem.comparison.samples import NOTHING_MEASURED
+from gomem.comparison.settings import DIFFERING
 from gomem.inputs.gobench.table import read_bench
+from gomem.inputs.schema import build_rows
+from gomem.units import MIB
 from tests.builders import FIXTURES, diagnosed, memstats_json
 
 FOLDERS = FIXTURES / "captures"
@@ -416,3 +420,29 @@ def test_a_hundred_goroutines_more_and_twice_as_many_are_no_noise(before, after,
 
     assert (verdict or "?") == said.verdict
     assert (verdict is not None) == said.sentence.startswith("Goroutines ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "live", "goal"),
+    [
+        pytest.param(
+            [("GOGC", "50", "100")], (60, 283), "raises the heap goal by 30 MiB", id="GOGC"
+        ),
+        pytest.param([("GOMEMLIMIT", "none", "1GiB")], (60, 283), "", id="a limit"),
+        pytest.param([("GOGC", "50", "100")], (60, 80), None, id="about as much live"),
+        pytest.param([("GOMAXPROCS", "2", "4")], (60, 283), None, id="not of the GC"),
+        pytest.param([("GOGC", "50", "100")], (None, 283), None, id="unknown"),
+    ],
+)
+def test_no_setting_of_the_gc_explains_another_live_heap(settings, live, goal):
+    sides = [
+        [SimpleNamespace(moments=[SimpleNamespace(live_bytes=size and size * MIB)])]
+        for size in live
+    ]
+    differing = build_rows([(*row, "runtime/metrics") for row in settings], DIFFERING)
+
+    said = f"{live_heap_words(differing, *sides)}"
+
+    assert (goal is not None) == ("the runs did different work" in said)
+    assert (goal or "") in said
+    assert bool(goal) == ("heap goal" in said)

@@ -95,7 +95,10 @@ def test_a_fifth_more_is_a_cost_where_something_is_gained(before, after, verdict
     [
         (10.0, 31.0, "better", "Requests per second rose from 10 to 31 (×3.1)."),
         (30.0, 10.0, "worse", "Requests per second fell from 30 to 10 (-67 %)."),
-        (10.0, 12.0, "?", "Requests per second: 10 before, 12 after; too few runs."),
+        (
+            10.0, 12.0, "?",
+            "Requests per second: 10 before, 12 after; too few runs to rule out noise.",
+        ),
         (
             10.0, 10.1, "same",
             "Requests per second: 10 before, 10.1 after; too small a change to matter.",

@@ -7,7 +7,8 @@ from gomem.comparison.sites import GC_NOTE
 from gomem.comparison.unclaimed import STALE, SWINGS
 from gomem.views.comparison.document import comparison_document
 from gomem.views.document import Table
-from tests.builders import FIXTURES, diagnosed
+from tests.builders import FIXTURES, diagnosed, memstats_json
+from tests.heap_profiles import heap, seen
 
 MIB = 1 << 20
 SPIKY = FIXTURES / "captures/spiky-go1.27.3"
@@ -61,8 +62,47 @@ def test_a_profile_that_repeats_the_one_before_it_is_of_an_older_time(tmp_path):
     compared = compare(shrunk, collected)
 
     moved = sites_of(compared)[sites_of(compared)["note"] != ""]
-    assert {STALE} == set(moved["note"])
+    assert {STALE.format("before")} == {str(note) for note in moved["note"]}
     assert {"~"} == set(sites_of(compared)["state"])
+
+
+@pytest.mark.parametrize(
+    ("total_mib", "note"),
+    [
+        pytest.param(40, "", id="all of it is in the profile"),
+        pytest.param(400, "covers only 44 MiB of the 400 MiB allocated", id="a tenth of it is"),
+    ],
+)
+def test_no_site_is_new_or_gone_if_a_profile_lacks_most_of_what_was_allocated(
+    tmp_path, total_mib, note
+):
+    """A collection did not run since, so who allocated the rest is not known."""
+    sides = [tmp_path / "before", tmp_path / "after"]
+    for folder, name, total in zip(sides, ("drop", "load"), (40, total_mib), strict=True):
+        profile = heap(seen(38, MIB), names=(f"main.{name}", "main.main"))
+        folder.mkdir()
+        (folder / "heap.pb.gz").write_bytes(profile.to_pprof())
+        (folder / "memstats.json").write_bytes(memstats_json(TotalAlloc=total * MIB, NumGC=7))
+
+    sites = sites_of(compare(*sides), "alloc_space")
+
+    assert ("gone" if not note else "~") == sites.loc["main.drop", "state"]
+    assert ("new" if not note else "~") == sites.loc["main.load", "state"]
+    assert all(note in sites.loc[f"main.{name}", "note"] for name in ("drop", "load"))
+
+
+def test_a_function_that_allocates_in_an_internal_package_of_go_is_the_same_site(tmp_path):
+    """In a newer release the same function allocates one frame deeper."""
+    sides = [tmp_path / "before", tmp_path / "after"]
+    names = ("strings.(*Builder).grow", "main.main", "internal/bytealg.MakeNoZero")
+    for folder, leaf, root in zip(sides, (1, 3), (2, 1), strict=True):
+        profile = heap(seen(38, MIB, leaf=leaf, root=root), names=names)
+        folder.mkdir()
+        (folder / "heap.pb.gz").write_bytes(profile.to_pprof())
+
+    sites = sites_of(compare(*sides), "alloc_space")
+
+    assert {"strings.(*Builder).grow": "~"} == dict(sites["state"])
 
 
 def test_several_runs_a_side_are_told_by_their_ranks():

@@ -1,4 +1,4 @@
-"""What level readings allow to say: healthy if the memory is accounted for, else only no growth."""
+"""What level readings show: health if the memory is accounted for, else no ongoing growth."""
 
 from datetime import datetime, timedelta
 
@@ -31,8 +31,12 @@ def said_of(diagnosis):
     ("sizes", "heap", "label"),
     [
         pytest.param([50, 51, 50, 51], HEAP, "healthy, judging by 2 files", id="23 MiB in use"),
-        pytest.param([300] * 4, HEAP, "no growth seen, judging by 2 files", id="of 300 MiB"),
-        pytest.param([50, 51, 50, 51], None, "no growth seen, judging by 1 file", id="RSS alone"),
+        pytest.param(
+            [300] * 4, HEAP, "no ongoing growth seen, judging by 2 files", id="of 300 MiB"
+        ),
+        pytest.param(
+            [50, 51, 50, 51], None, "no ongoing growth seen, judging by 1 file", id="RSS alone"
+        ),
         pytest.param([50, 51], None, "no verdict", id="two readings"),
         pytest.param([50, 90, 130, 170], None, "note", id="it grows"),
     ],
@@ -104,14 +108,14 @@ def test_level_readings_of_other_sizes_show_no_growth(tmp_path, sizes, is_level,
     (tmp_path / "readings.txt").write_text("".join(rows))
     said = verdict(gomem.diagnose(tmp_path))
 
-    assert is_level == said.label.startswith("no growth seen")
+    assert is_level == said.label.startswith("no ongoing growth seen")
 
 
 def test_sizes_in_whole_mebibytes_that_differ_by_one_have_not_grown(tmp_path):
     rows = (LOGGED.format(at=at, size=1 + (at > 2)) for at in range(6))
     (tmp_path / "api.log").write_text("".join(rows))
 
-    assert verdict(gomem.diagnose(tmp_path)).label.startswith("no growth seen")
+    assert verdict(gomem.diagnose(tmp_path)).label.startswith("no ongoing growth seen")
 
 
 def test_one_gc_of_a_log_comes_after_what_the_container_uses(tmp_path):

@@ -6,8 +6,9 @@ profiles has the bytes allocated in between: in use / rate is the mean lifetime 
 site, whatever the distribution of lifetimes.
 
 The law assumes a steady state: the site allocated at the same rate before the capture, for longer
-than its objects live. Then as much is freed as is allocated. If the two rates differ, the
-confidence interval covers the lifetimes by either rate. If nothing is freed, it has no upper end.
+than its objects live. Then as much is freed as is allocated. If more is allocated than freed, or
+less, the interval covers the lifetimes computed from each of the two rates. If nothing is freed, it
+has no upper end.
 
 The interval combines:
 
@@ -117,9 +118,12 @@ class Lifetimes(Answer):
 
     @property
     def pooling(self) -> pd.DataFrame:
-        """The sites where reusing objects pays: much is allocated there and soon dropped."""
+        """The sites where reusing objects pays: much is allocated there and soon freed.
+
+        If a site's memory in use grew, part of it stays, and a mean lifetime does not show that.
+        """
         sites = self.sites
-        soon = sites["life"].isin([SHORT, REQUEST])
+        soon = sites["life"].isin([SHORT, REQUEST]) & (sites["freed_high"] >= 1)
         return sites[soon & (sites["alloc_fraction"] >= MIN_POOLED_SHARE)]
 
     @property

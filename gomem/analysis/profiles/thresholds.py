@@ -1,4 +1,4 @@
-"""The bounds between the classes of object lifetimes, and their reasons."""
+"""When sites, lifetimes and rates of heap profiles say something, and why."""
 
 # Objects that live longer have outlived the computation that made them: a buffer, a decoded
 # message.
@@ -11,6 +11,9 @@ MAX_FREED_BY_KEEPERS = 0.5
 # Minimum share of all allocation for which a pool is worth its code: below, even removing the site
 # would not noticeably change the number of collections.
 MIN_POOLED_SHARE = 0.05
+# Minimum share of all allocated bytes that a profile must cover to be compared with another: any
+# site can have allocated what is missing.
+MIN_COVERED_SHARE = 0.75
 # GCs between two profiles that are enough for a rate: the ages of the two can differ by one GC,
 # which would be half of two GCs.
 MIN_COLLECTIONS_OF_A_RATE = 3

@@ -24,8 +24,10 @@ from gomem.analysis.what_if.pacer import (
     trigger,
 )
 from gomem.analysis.what_if.replay import Load, Setting, replay
+from gomem.analysis.what_if.thresholds import MAX_REPLAY_ERROR
 from gomem.analysis.what_if.watched import Watched, present_of
 from gomem.inputs.schema import Column, build
+from gomem.text import Share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +70,26 @@ class Backtest:
     cycles_per_second_error: float | None = None
     gc_cpu_cores_error: float | None = None
     peak_heap_bytes_error: float | None = None
+
+    @property
+    def replay_errors(self) -> dict[str, float]:
+        """The errors of the replay, by what was predicted; empty if nothing could be tested."""
+        errors = {
+            "GCs per second": self.cycles_per_second_error,
+            "GC CPU": self.gc_cpu_cores_error,
+            "the highest heap": self.peak_heap_bytes_error,
+        }
+        return {name: error for name, error in errors.items() if error is not None}
+
+    @property
+    def error_words(self) -> str:
+        """The errors of the replay: `3 % in GCs per second, 12 % in GC CPU`."""
+        return ", ".join(f"{Share(error)} in {of}" for of, error in self.replay_errors.items())
+
+    @property
+    def fits(self) -> bool:
+        """Whether the replay predicts its own log well enough to predict other settings."""
+        return max(self.replay_errors.values(), default=0.0) <= MAX_REPLAY_ERROR
 
     def error_of(self, metric: str) -> float:
         """Return the error by which the interval of a metric is widened."""

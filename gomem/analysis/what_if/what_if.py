@@ -57,8 +57,7 @@ GOGC_GRID = (50, 100, 200, 400, OFF)
 MAX_CELLS = 200
 NO_ALLOCATION = "the log shows no allocation between collections"
 SAME_LOAD = (
-    "the program does the same work at the same times, whatever GC costs; one that never waits "
-    "would do more with the CPU it saves"
+    "assumes a fixed load; a CPU-bound program would use the CPU that it saves for more work"
 )
 SAME_MARKING = (
     "a GC takes as long and costs as much as in the log: that depends on the live heap, not on GOGC"
@@ -66,6 +65,10 @@ SAME_MARKING = (
 NO_GOGC = (
     "the log's heap goals fit no single GOGC (it changed, a memory limit set them, or there are "
     "too few), so today's setting is not in the grid and the back-test is without it"
+)
+MISFIT = (
+    "the replay does not fit its own log, in which the load or the live heap changed: it is off by "
+    "{}; log a longer run with a steady load"
 )
 NO_LIMIT = "Go before 1.19 has no memory limit"
 MARGIN = 0.10  # Go's GC guide leaves 5 to 10 % for memory that the runtime does not know about
@@ -149,6 +152,8 @@ def what_if(
         limit = present.limit_bytes
         made = Made(gogc_fraction, limit, float(beside.of_limit(limit)), era)
         tested = backtest(part.cycles, made)
+    if not tested.fits:
+        return WhatIf(present, empty(GRID), tested, part.notes, MISFIT.format(tested.error_words))
     peaks = part.cycles["heap_at_mark_end_bytes"].to_numpy(float)
     known = Known(load, era, present, beside, tested, Spread.of(load, peaks))
     grid = Grid(known, settings_of(present, era, asked), asked.container_bytes).table

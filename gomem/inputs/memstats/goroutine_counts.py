@@ -1,6 +1,6 @@
 """Goroutine counts in a text: `NumGoroutine: 12`, `go routines: 12`, the page /debug/pprof/.
 
-A script prints `14:31:25 goroutine profile: total 148`, of which the line below would be a record.
+A script prints `14:31:25 goroutine profile: total 148`; in a profile, a record would follow.
 
 That page of net/http/pprof, as text or HTML, has a row for each profile: its count, then its name.
 Only the count of goroutines is useful by itself.

@@ -65,7 +65,8 @@ def _spread(part: FloatArray, there: NDArray[np.int64], samples: int) -> FloatAr
 def _not_sampled(profile: Profile, sample_type: str) -> str:
     """Return why a sample type has no known sampling error; empty if it has one."""
     if profile.kind not in {"heap", "allocs"}:
-        is_sampled = f"a {profile.kind} profile is not sampled by allocated bytes"
+        named = "this" if profile.kind == "other" else f"a {profile.kind}"
+        is_sampled = f"{named} profile is not sampled by allocated bytes"
         return ALL_FOLLOWED if profile.kind == "references" else is_sampled
     if sample_type.partition("_")[2] not in {"objects", "space"}:
         return f"{sample_type} is not one of Go's heap sample types"

@@ -1,4 +1,4 @@
-"""What a unit file and systemd's log say of a unit: its limit, how it ended, its cgroup's peak.
+"""A unit in its unit file and systemd's log: its limit, how it ended, its cgroup's peak.
 
 Ended         api.service: Main process exited, code=killed, status=9/KILL
 Peak          since 254, as it ended:

@@ -3,7 +3,7 @@
 Script        ts,rss_kb,threads
 Dashboard     Time,process_resident_memory_bytes,go_memstats_heap_alloc_bytes,go_goroutines
 `kb` is KiB, and `mb` MiB: the numbers come from /proc or ps, which count in them. Without a unit,
-see `quantities`. The only column beside the time can be called memory alone: `api-0 memory`.
+see `quantities`. A single column besides the time can be called just memory: `api-0 memory`.
 """
 
 from __future__ import annotations

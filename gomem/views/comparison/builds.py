@@ -47,8 +47,8 @@ MAX_BARS = 12  # builds with a bar each
 NAMED = 4  # metrics named in a gist
 MAX_PANELS = 24  # more panels than this nobody looks at
 CAPTION = (
-    "Medians with 95 % intervals, from zero; the dotted line is the baseline. "
-    "Metrics that differ in some build{}."
+    "The metrics that differ in some build{}. Each bar is a median with its 95 % interval, from "
+    "zero; the dotted line is the baseline."
 )
 EACH = "each build is compared only with {}"
 

@@ -70,7 +70,7 @@ OUTCOMES: dict[str, tuple[Tone, str]] = {
     "mixed": ("warning", "mixed"),
     "better": ("good", "better"),
     "same": ("neutral", "no change"),
-    "?": ("neutral", "no verdict"),
+    "?": ("neutral", "undecided"),
 }
 
 
@@ -79,11 +79,12 @@ def comparison_document(
 ) -> Document:
     """Build the document; `before` and `after` name the sides; see `share` for `hidden`."""
     settings = settings_words(comparison.settings)
+    titled = Text() if comparison.judgement.has_other_work else settings
     document = Document(
         kind=KIND,
-        title=title_of(before, after, settings, comparison.process_seconds),
+        title=title_of(before, after, titled, comparison.process_seconds),
         facts=words.covered(comparison, before, after),
-        verdict=replace(verdict_of(comparison, settings), size=size_of(comparison)),
+        verdict=replace(verdict_of(comparison, titled), size=size_of(comparison)),
         sections=sections_of(SECTIONS, comparison),
         made_by=f"gomem {version('gomem')}",
         opening=opening(comparison, before, after),
@@ -212,7 +213,8 @@ def _ledger_section(comparison: Comparison) -> Section | None:
         moved = {"change": comparison.change.ledger, **sides}
         of = words.of_runs(comparison)
         caption = (
-            f"Right: parts that rose. Left: parts that fell. The sum is the change of RSS{of}."
+            f"Parts that rose are on the right, parts that fell on the left. Their sum is the "
+            f"change of RSS{of}."
         )
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
     by_snapshot = "RSS by snapshot, medians" if words.of_runs(comparison) else "RSS by snapshot"
@@ -248,7 +250,8 @@ def _sites_section(comparison: Comparison) -> Section | None:
         return None
     blocks: list[Block] = []
     allocated = words.of_type(comparison.sites, words.ALLOCATED)
-    if len(allocated):
+    is_covered = not (allocated["note"] != "").any() if len(allocated) else True
+    if len(allocated) and is_covered:
         caption = "Bytes allocated since the start, by the sites that changed most."
         blocks.append(Figure(caption, plot_site_changes, lambda: {"sites": allocated}))
     means = ", mean of the runs" if words.of_runs(comparison) else ""
@@ -264,8 +267,10 @@ def _sites_section(comparison: Comparison) -> Section | None:
         blocks.append(Notes((LEGEND,)))
     else:
         named = [block for block in blocks if not isinstance(block, Paragraph)]
-        blocks = [Paragraph("No allocation site changed beyond sampling noise."), *named]
-    blocks += change_flames(comparison.change_trees)
+        noise = "No allocation site changed beyond sampling noise."
+        said = noise if is_covered else "The profiles do not show which allocation sites changed."
+        blocks = [Paragraph(said), *named]
+    blocks += change_flames(comparison.change_trees) if is_covered else ()
     gist = words.states_counted(allocated) if len(allocated) else ""
     return Section("allocations", _heading("Allocation sites", pair), tuple(blocks), gist=gist)
 
@@ -296,7 +301,7 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
         first = rows_of(rows.head(NAMED))
         named: list[str] = [text("{} {}", row["function"], site_change(row)) for row in first]
         named += [f"{len(rows) - NAMED} more"] if len(rows) > NAMED else []
-        lines.append(minus_signs(text("{}: {}", joined(", ", named), note)))
+        lines.append(minus_signs(text("not compared: {} ({})", joined(", ", named), note)))
     blocks += [Notes(tuple(lines))] if lines else []
     if len(noise):
         largest = noise.head(NOISE_SHOWN)

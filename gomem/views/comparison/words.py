@@ -24,6 +24,7 @@ MEMORY, COLLECTOR, LOAD = "memory", "collector", "load"
 LAYERS = (MEMORY, COLLECTOR, LOAD)
 NO_CLAIM, TOO_FEW, SAME = "~", "?", "same"
 NO_CHANGE = (NO_CLAIM, TOO_FEW, SAME)
+UNCLAIMED = "not compared"  # sites whose change has a note
 ALLOCATED = "alloc_space"  # the sample type in the figure of sites
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
@@ -173,8 +174,10 @@ def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:
 
 def states_counted(sites: pd.DataFrame) -> str:
     """The number of sites per state: `4 sites gone, 1 shrank, 8 within sampling noise`."""
-    counts = sites["state"].value_counts()
-    called = {**{state: state for state in STATES}, NO_CLAIM: "within sampling noise"}
+    unclaimed = (sites["state"] == NO_CLAIM) & (sites["note"] != "")
+    counts = sites["state"].mask(unclaimed, UNCLAIMED).value_counts()
+    called = {state: state for state in (*STATES, UNCLAIMED)}
+    called[NO_CLAIM] = "within sampling noise"
     (first, *others) = (state for state in called if state in counts)
     rest = (f"{counts[state]} {called[state]}" for state in others)
     return ", ".join([f"{how_many(counts[first], 'site')} {called[first]}", *rest])

@@ -53,7 +53,7 @@ def plot_ledger_change(
 def _label(part: str, size: int) -> str:
     """The name of a part; a negative part is named after the change of reserved memory."""
     if part == "heap_untouched":
-        return "reserved, now in RSS" if size > 0 else "reserved, not in RSS"
+        return "reserved, now in RSS" if size > 0 else "more reserved, not in RSS"
     return part_name(part)
 
 

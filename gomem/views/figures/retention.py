@@ -2,7 +2,7 @@
 
 Upper figure: the filled area is the heap in use, the lighter area on top the idle heap; together
 they are the retained heap. Dashed lines are the goals, the heavy line is RSS, and the dotted line
-is released memory. A mark at the bottom is a scavenger line of the log. Lower figure: bytes
+is released memory. A tick at the bottom is a scavtrace line of the log. Lower figure: bytes
 released per second, and the time to the goal at that rate.
 """
 

@@ -49,8 +49,8 @@ SHOWN = Hidden()  # hides only home directories
 DRAWN = ("rss_bytes", "live_heap", "heap_idle", "stacks", "native", "goroutines", "threads",
          "gc_cpu_fraction")  # fmt: skip
 CAPTION = (
-    "From the lowest instance to the highest, with the middle half and the median; squares are "
-    "instances unlike the others."
+    "Each line goes from the lowest instance to the highest, with the middle half and the median. "
+    "Squares are instances unlike the others."
 )
 TITLES = {name: f"{q.words[:1].upper()}{q.words[1:]}" for name, q in BY_NAME.items()}
 Row = dict[str, Any]

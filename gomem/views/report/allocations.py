@@ -108,10 +108,10 @@ def _gist(diagnosis: Diagnosis, moment: str) -> str:
     if sites is None or sites.top.empty:
         return MomentName(moment)
     row = sites.top.iloc[0]
-    said = "of live objects" if sites.sample_type == SAMPLE_TYPES[0] else "allocated"
     share = format_fraction(row["flat_fraction"])
     function = Function(known_name(row["function"]))
-    return text("{} {}, {} by {}", format_bytes(sites.total), said, share, function)
+    total = format_bytes(sites.total) if sites.unit == "bytes" else format_count(sites.total)
+    return text("{} {}, {} from {}", sites.sample_type, total, share, function)
 
 
 def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block, ...]:
@@ -123,7 +123,7 @@ def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block,
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))
     if moment in diagnosis.facts.profiles.reasons:
-        template = "alloc_space by line, {}, and why it escapes"
+        template = "alloc_space by line at {}, and why each line allocates on the heap"
         caption = text(template, MomentName(moment))
         blocks.append(table(caption, REASONS, diagnosis.facts.profiles.reasons[moment]))
     return tuple(blocks)
@@ -132,11 +132,11 @@ def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block,
 def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     asked, name, blocks = diagnosis.facts.profiles, MomentName(moment), list[Block]()
     if len(turnover := asked.turnover(moment)):
-        caption = text("Allocated and freed, {}, the most freed", name)
+        caption = text("Allocated and freed up to {}, most freed first", name)
         freed = table(caption, TURNOVER, turnover.head(SHOWN))
         blocks.append(Folded("Churn: allocated and freed", (freed,)))
     if len(sizes := asked.object_sizes(moment)):
-        by_size = table(text("Objects in use by size, {}, the most bytes", name), SIZES,
+        by_size = table(text("Objects in use by size at {}, most bytes first", name), SIZES,
                         sizes.head(SHOWN))  # fmt: skip
         lost = (by_size, Notes((_lost(sizes),)))
         blocks.append(Folded("Object sizes and rounding", lost))
@@ -192,7 +192,6 @@ def _lost(sizes: pd.DataFrame) -> str:
     whole = float(sizes["bytes"].sum())
     rounding, tail = (float(sizes[name].sum()) for name in ("rounding_at_most_bytes", "tail_bytes"))
     return (
-        f"of {format_bytes(whole)} over {format_count(len(sizes))} sites and sizes, rounding up "
-        f"to size classes takes {format_fraction(rounding / whole)} at most; unused span ends "
-        f"take another {format_bytes(tail)}"
+        f"rounding up to size classes wastes at most {format_fraction(rounding / whole)} of these "
+        f"{format_bytes(whole)}; the unused ends of spans waste another {format_bytes(tail)}"
     )

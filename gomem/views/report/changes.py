@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST = 12  # mappings per change
 FIGURES = 4  # changes that get a figure; each is about 10 kB of SVG
-CAPTION = "The change of each part; together they make up the change in RSS."
+CAPTION = "Each bar is the change of one part; together they add up to the change in RSS."
 MIN_BYTES = 64 << 10  # mappings with a smaller change explain nothing
 
 

@@ -24,24 +24,26 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
 
 OVER_TIME = (
-    "Heap over time. Lower band: live heap; upper band: allocated since the last GC; dashed: the "
-    "heap goal. Below: the pause of each GC."
+    "The heap over time. The lower band is the live heap, the upper band was allocated since the "
+    "last GC, and the dashed line is the heap goal. The chart below has the pause of each GC."
 )
 SHARED = (
     " A column with several GCs shows the median live heap, goal and pause, the highest heap and "
     "the longest pause."
 )
-PAUSES = "Pauses by length, and intervals between GCs."
+PAUSES = "Left: GC pauses by length. Right: intervals between GCs."
 MMU = (
     "Minimum mutator utilisation: the share of the CPU that the program keeps in the worst window "
-    "of each length, pauses and marking counted. A pause counts from its request, so this share "
-    "is a lower bound."
+    "of each length. GC pauses and marking count as lost. A pause is timed from the stop request, "
+    "so the real share can be higher."
 )
 ACTIVITY = (
-    "GC CPU by who did the work, and the allocation rate. Pauses count from their request, on all "
-    "Ps; idle Ps had nothing else to do."
+    "GC CPU by type of worker, and the allocation rate. Pauses count on all Ps, from the stop "
+    "request. Idle marking ran on Ps that had no other work."
 )
-SCAVENGES = "Memory returned to the OS. The time of a line is that of the GC before the line."
+SCAVENGES = (
+    "Memory returned to the OS. A scavtrace line has no time; it is placed at the GC before it."
+)
 
 
 def opens_with_log(diagnosis: Diagnosis) -> bool:
@@ -109,7 +111,7 @@ def _over_time(
         tables.phases_table(facts.phases),
         tables.live_heap_table(live),
         *_notes((growth,) if growth else ()),
-        Folded("Survival, overshoot, headroom", (pacing,)),
+        Folded("GC pacing: survival, overshoot and headroom", (pacing,)),
     )
 
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 IN_USE, ALLOCATED, RSS = "inuse_space", "alloc_space", "rss"
 WORDS = {IN_USE: "have in use", ALLOCATED: "have allocated since the start"}
-HOW = "A colour is a package. Point at a frame for its numbers; click to zoom, where scripts run."
+HOW = "Each colour is a package. Hover over a frame for numbers; click to zoom (needs JavaScript)."
 HOW_COMPARED = (
-    "orange is more, blue is less; hatched frames can be sampling noise; a frame is as wide as "
-    "the larger side."
+    "Orange is more, blue is less; hatched frames can be sampling noise. A frame is as wide as its "
+    "larger side."
 )
 
 
@@ -37,8 +37,8 @@ def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
         change = partial(diagnosis.change_tree, moment, sample_type)
         return (graph, _figure(_of_two(sample_type, against), change, f"{name}-change"))
 
-    in_use = graphs(IN_USE, "flame", "against the baseline")
-    allocated = graphs(ALLOCATED, "flame-allocated", "against it")
+    in_use = graphs(IN_USE, "flame", "the baseline")
+    allocated = graphs(ALLOCATED, "flame-allocated", "the baseline")
     rss = rss_flame(diagnosis, moment, "flame-rss")
     return (*rss, *in_use, *([Folded(f"{ALLOCATED} by call", allocated)] if allocated else []))
 
@@ -49,7 +49,7 @@ def rss_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, ...]
     known = diagnosis.by_moment.get(moment)
     if known is None or known.rss_bytes is None:
         return ()
-    return (_figure(f"RSS by owner, the live heap by call. {HOW}", tree, name),)
+    return (_figure(f"RSS by owner; the live heap is split by call stack. {HOW}", tree, name),)
 
 
 def in_use_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, ...]:
@@ -76,15 +76,15 @@ def change_flames(trees: Mapping[str, Callable[[], CallTree]]) -> tuple[Block, .
     shown: list[Block] = []
     for sample_type, name in names.items():
         if sample_type in trees:
-            caption = _of_two(sample_type, "after against before")
+            caption = _of_two(sample_type, "before")
             graph = _figure(caption, trees[sample_type], name)
             is_first = sample_type == ALLOCATED
             shown.append(graph if is_first else Folded(f"{sample_type} by call", (graph,)))
     return tuple(shown)
 
 
-def _of_two(sample_type: str, against: str) -> str:
-    return f"By call, {sample_type} {against}: {HOW_COMPARED}"
+def _of_two(sample_type: str, base: str) -> str:
+    return f"Change of {sample_type} by call, compared with {base}. {HOW_COMPARED}"
 
 
 def _figure(caption: str, tree: Callable[[], CallTree | None], name: str) -> Figure:

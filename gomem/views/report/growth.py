@@ -30,7 +30,9 @@ def growth_section(diagnosis: Diagnosis) -> Section | None:
     moving = growth[growth["shape"] != "flat"]
     if series is None or moving.empty:
         return None
-    caption = "Memory in use of the stacks with the largest slopes; each mark is a heap profile."
+    caption = (
+        "inuse_space of the call stacks with the steepest slopes. Each mark is a heap profile."
+    )
     figure = Figure(caption, plot_growth, lambda: {"series": series, "growth": growth})
     shown = moving[moving["leak"].isna() | moving["representative"].fillna(value=False)]
     more = f", {SHOWN} of {len(shown)}" if len(shown) > SHOWN else ""

@@ -47,7 +47,7 @@ def _held_most(held: Held) -> Text:
 
 def _held_blocks(held: Held) -> list[Block]:
     figure = Figure(
-        "By goref: each root with the objects below; the width is the memory that a root holds.",
+        "Each root that goref found, with its objects below; its width is the memory it holds.",
         draw_flame,
         lambda: {"tree": held.tree, "name": "held"},
     )
@@ -57,7 +57,9 @@ def _held_blocks(held: Held) -> list[Block]:
         share("of total", lambda root: root.held_bytes / held.total_bytes),
         words("through", _through),
     )
-    caption = text("By goref: memory held by each root, {} total", Bytes(held.total_bytes))
+    caption = text(
+        "Memory held by each root, according to goref: {} total", Bytes(held.total_bytes)
+    )
     return [figure, table(caption, columns, held.roots[:ROOTS]), Notes((EXACT,))]
 
 

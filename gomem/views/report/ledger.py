@@ -29,7 +29,7 @@ WATERFALLS = 8  # moments; each is about 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 SMALL = 0.01  # of RSS, or of the longest bar: smaller groups are combined
 OTHERS = "others (each under 1 % of RSS)"
-WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
+WHOSE = "The filled part of a bar is in RSS; the hollow part is reserved by Go, not in RSS."
 FILES_TOO = "program text too: only smaps separates it"
 RETAINED = "retained by Go"  # in RSS or not
 NO_RSS = "Memory retained by Go, by owner, at {}; RSS is unknown"
@@ -87,12 +87,12 @@ def _blocks(
                  "moment": moment}  # fmt: skip
         groups.insert(0, Figure(WHOSE, plot_groups, lambda: whose))
         numbers = {"ledger": ledger, "name": f"ledger-{place}", "moment": moment}
-        caption = "From heap objects down to RSS; each bar begins where the one above it ends."
+        caption = "The parts add up to RSS: each bar begins where the one above it ends."
         if (moments := len(diagnosis.ledgers)) > WATERFALLS:
             caption += f" Only {WATERFALLS} of {moments} snapshots are drawn; the tables have all."
         exact.insert(0, Figure(caption, plot_rss_vs_heap, lambda: numbers))
     if ledger.has("heap_objects") and ledger.rss_bytes is not None:
-        exact.append(table(text("Both sides at {}", moment), SIDES, ledger.sides))
+        exact.append(table(text("Go's sizes and the kernel's at {}", moment), SIDES, ledger.sides))
     if len(ledger.checks):
         exact.append(table(text("The kernel's other totals at {}", moment), TOTALS, ledger.checks))
     notes, apart = [*ledger.notes], facts.skew.seconds

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SHOWN = 12  # sites
-CAPTION = "Bytes in use / bytes allocated per second; the dashed line is the time watched."
+CAPTION = (
+    "The mean lifetime of a site's objects is its bytes in use divided by its allocation rate. The "
+    "dashed line is the length of the capture."
+)
 
 
 def _bounds(row: Row) -> Cell:
@@ -44,20 +47,20 @@ def lifetime_blocks(diagnosis: Diagnosis) -> tuple[Block, ...]:
     return (
         Folded(
             "Object lifetimes: candidates for a sync.Pool",
-            (Paragraph(_advice(lives)), figure, shown),
+            (Paragraph(_advice(diagnosis.facts.own_lifetimes)), figure, shown),
         ),
     )
 
 
-def _advice(lives: Lifetimes) -> Text:
-    """Where a sync.Pool helps, and what is retained."""
-    parts = (
-        ("A sync.Pool pays in {}: these functions allocate much and drop it soon.", lives.pooling),
-        ("Retained during the whole capture: memory from {}.", lives.aging),
-    )
+def _advice(own: Lifetimes | None) -> Text:
+    """Which of the program's own functions could use a sync.Pool, and whose memory stays."""
+    parts = () if own is None else (
+        ("Candidates for a sync.Pool: {}. Much is allocated there and soon freed.", own.pooling),
+        ("Most of the memory from {} stayed in use during the capture.", own.aging),
+    )  # fmt: skip
     said = [
-        text(template, joined(", ", map(Function, map(known_name, sites["function"]))))
+        text(template, joined(", ", map(Function, map(known_name, names))))
         for template, sites in parts
-        if len(sites)
+        if (names := [name for name in sites["function"] if name])  # "" is all in the library
     ]
-    return joined(" ", said or ["No site stands out by the lifetime of its objects."])
+    return joined(" ", said or ["No function stands out by the lifetime of its objects."])

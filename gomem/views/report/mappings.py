@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 CAPTION = (
-    "Regions by address, as wide as they are mapped, filled as far as in RSS. Address space that "
-    "is only reserved is left out."
+    "Regions by address. The width of a region is its mapped size; its filled part is in RSS. "
+    "Address space that is only reserved is left out."
 )
 SHOWN = {
     "mapped": "size_bytes", "RSS": "rss_bytes", "Pss": "pss_bytes",
@@ -40,7 +40,7 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
         # Fields that the kernel does not print have no column.
         columns = [column for column in COLUMNS if column.heading not in SHOWN
                    or rows[SHOWN[column.heading]].notna().any()]  # fmt: skip
-        kinds = table(text("At {}", MomentName(name)), columns, rows)
+        kinds = table(text("Mappings by kind at {}", MomentName(name)), columns, rows)
         strip = Figure(CAPTION, plot_address_space, partial(_numbers, diagnosis, name, place))
         blocks[name] = (strip, kinds) if name in drawn else (kinds,)
     choice = of_moments(blocks, first)

@@ -33,8 +33,8 @@ EPISODES = 16  # rows of the table; if there are more, the longest
 BRIEF_ROWS = 6
 TABLE_ROWS = 24  # of a figure's numbers
 OVER_TIME = (
-    "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the bottom "
-    "is a scavenger line of the log, at the time of the GC before the line."
+    "The heap over time: heap in use, idle heap above it, the scavenger's goals, and RSS. Ticks at "
+    "the bottom are scavtrace lines of the log, each placed at the GC before it."
 )
 
 
@@ -202,7 +202,7 @@ def _rate(answer: Scavenger) -> tuple[Block, ...]:
     going = timed[timed["release_bytes_per_second"].fillna(0) > 0]
     if going.empty:
         return ()
-    caption = "Rate of return to the OS, and time to the goal at that rate."
+    caption = "The rate at which memory returns to the OS, and the time to the goal at that rate."
     below = table("Snapshots with memory returned", RATE, _few(going))
     return with_numbers(caption, plot_release, lambda: {"retention": timed}, below)
 

@@ -82,7 +82,7 @@ def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
     if tone == "neutral" and not shows_no_growth(diagnosis):
         return Text("no verdict")
     if tone == "neutral":
-        return text("no growth seen ({} read)", _files_read(diagnosis.capture))
+        return text("no ongoing growth seen ({} read)", _files_read(diagnosis.capture))
     if tone != "good":
         return Text(label_of(tone, confidence))
     files = _files_read(diagnosis.capture)

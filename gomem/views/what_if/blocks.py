@@ -32,14 +32,16 @@ if TYPE_CHECKING:
 
 BOUNDS = {"gogc": "GOGC", "limit": "the limit", "live heap": "no room left"}
 BOUNDS |= {"timer": "every 2 min", "program": "runtime.GC"}
-EACH_SETTING = "Under each setting, with the interval for a run as long as the log"
+EACH_SETTING = (
+    "Predicted GC rate, GC CPU and highest heap; intervals are for a run as long as the log"
+)
 TRADE_CAPTION = (
-    "For each GOGC, the highest heap and the CPU of GC; bars are intervals. GOGC=off without a "
-    "limit lies far to the right."
+    "Each point is a GOGC, with its highest heap and its GC CPU; bars are intervals. GOGC=off "
+    "without a limit would lie far to the right."
 )
 GRID_CAPTION = (
-    "Each setting: GCs per second and the highest heap. Darker means more CPU; the frame marks "
-    "today's setting; hatching: the limit leaves no room."
+    "Each cell is a setting, with its GCs per second and its highest heap. Darker cells take more "
+    "CPU, the frame marks today's setting, and hatching means that the limit leaves no room."
 )
 
 
@@ -55,7 +57,7 @@ def what_if_blocks(answer: WhatIf, *, opened: bool = False) -> tuple[Block, ...]
         *_advised(answer.advice, is_said=opened),
         table(EACH_SETTING, GRID, answer.grid),
         Folded(
-            "The same as a map, GOMEMLIMIT by GOGC",
+            "Map of the predictions, GOMEMLIMIT by GOGC",
             (Figure(GRID_CAPTION, plot_what_if_grid, lambda: {"grid": answer.grid}),),
         ),
         Folded("CPU left to the program, and memory retained", (memory_table(answer),)),
@@ -162,4 +164,6 @@ MEMORY = (
 
 def memory_table(answer: WhatIf) -> Table:
     """CPU left to the program, and memory of the process."""
-    return table("The same: what decides, CPU and memory", MEMORY, answer.grid)
+    return table(
+        "Predicted CPU and memory by setting, and what sets the heap goal", MEMORY, answer.grid
+    )

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
 
 HIGHEST = 400  # a GOGC that people ask about
-UNEVEN = 0.3  # error of the back-test from which on the intervals are emphasised
 NO_BACKTEST = (
     "No back-test: the log's GOGC is unknown, so the replay's own error is assumed to be 10 %."
 )
@@ -66,7 +65,7 @@ def today_words(present: Present) -> Text:
     if limit is not None and not math.isinf(limit):
         set_to += f", GOMEMLIMIT={limit_setting(limit)}"
     return text(
-        "Today ({}): {} take {} on {} Ps; the heap peaks at {}, {} of it live. "
+        "Today ({}): {} take {} on {} Ps; the heap peaks at {}, and the median live heap is {}. "
         "The program allocates {}, and a GC costs {} of CPU ({} in {}).",
         set_to,
         rate_words(present.cycles_per_second or 0.0),
@@ -174,28 +173,18 @@ def risk_words(advice: PodAdvice) -> tuple[Text, ...]:
 def backtest_words(answer: WhatIf) -> Text:
     """How well the earlier part of the log predicts the later part."""
     test = answer.backtest
-    if test.cycles_per_second_error is None:
+    if not test.replay_errors:
         return Text(NO_BACKTEST)
     said = []
     if test.goal_error_p95 is not None:
         said.append(
             text(
-                "Back-test on the log: predicted from the previous GC, {} of {} are right within "
-                "the log's rounding.",
+                "Back-test: the previous GC predicts {} of {} within the log's rounding.",
                 Share(test.goals_agree_fraction),
                 Count(test.cycles, "heap goal"),
             )
         )
     if test.interval_error_p50 is not None:
         said.append(text("The median GC interval is off by {}.", Share(test.interval_error_p50)))
-    said.append(
-        text(
-            "The replay is off by {} in GCs per second, {} in CPU and {} in the highest heap.",
-            Share(test.cycles_per_second_error),
-            Share(test.gc_cpu_cores_error),
-            Share(test.peak_heap_bytes_error),
-        )
-    )
-    if max(test.cycles_per_second_error, test.peak_heap_bytes_error or 0.0) > UNEVEN:
-        said.append(Text("The load is too uneven for a log of this length: record a longer one."))
+    said.append(text("The replay is off by {}.", test.error_words))
     return joined(" ", said)

@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 from gomem.analysis.what_if.backtest import goal_check
 from gomem.analysis.what_if.grid import CYCLES_REPEAT, GRID, MAX_STRETCHES, STUDENT, MemoryNow
 from gomem.analysis.what_if.pacer import Era, era_of
+from gomem.analysis.what_if.thresholds import MAX_REPLAY_ERROR
 from gomem.analysis.what_if.watched import OFF
 from gomem.analysis.what_if.what_if import Asked, what_if
 from gomem.releases import GoRelease, GoVersion, known_version
@@ -22,8 +23,8 @@ SOURCE = "100"
 
 
 def steady(count=40, **usual):
-    """100 MiB live, 31 MiB a second."""
-    usual = {"start": 131, "end": 131, "live": 100, "goal": 200} | usual
+    """100 MiB live, 97 MiB a second."""
+    usual = {"start": 197, "end": 197, "live": 100, "goal": 201} | usual
     return cycles_of(*[{}] * count, **usual)
 
 
@@ -129,7 +130,7 @@ def test_the_page_has_the_table():
 
 
 def test_today_s_setting_is_in_the_grid_and_as_measured():
-    answer = asked_of(gogc=0.75)
+    answer = asked_of(steady(start=172, end=172, goal=175), gogc=0.75)
     today = answer.grid[answer.grid["is_present"]]
 
     assert [75] == today["gogc"].tolist()
@@ -164,7 +165,7 @@ def test_what_the_program_asks_for_comes_whatever_is_set():
     One in five is forced: without a goal there are no others.
     """
     cycles = cycles_of(
-        *([{"forced": " (forced)"}, *[{}] * 4] * 8), start=131, end=131, live=100, goal=200
+        *([{"forced": " (forced)"}, *[{}] * 4] * 8), start=197, end=197, live=100, goal=200
     )
 
     assert "program" == asked_of(cycles).cell(OFF)["bound_by"]
@@ -198,6 +199,23 @@ def test_what_is_refused_has_no_grid():
 
     assert "too short" in answer.refused
     assert answer.grid.empty
+
+
+@pytest.mark.parametrize(
+    ("live", "is_refused"),
+    [
+        pytest.param([100] * 40, False, id="steady"),
+        pytest.param(range(60, 100), False, id="slowly up"),
+        pytest.param([round(10 * 1.1**n) for n in range(40)], True, id="a leak"),
+    ],
+)
+def test_no_setting_is_predicted_by_a_replay_that_misses_its_own_log(live, is_refused):
+    ends = [{"live": size, "start": 2 * size, "end": 2 * size, "goal": 2 * size} for size in live]
+    answer = asked_of(cycles_of(*ends), container_bytes=2000 * MIB)
+
+    assert is_refused == (max(answer.backtest.replay_errors.values()) > MAX_REPLAY_ERROR)
+    assert is_refused == answer.grid.empty == (answer.advice is None)
+    assert is_refused == (answer.refused is not None and "does not fit" in answer.refused)
 
 
 def test_a_program_that_allocates_nothing_is_refused():

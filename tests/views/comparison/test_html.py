@@ -133,4 +133,4 @@ def test_a_comparison_of_nothing_is_a_page_too():
 
     text = page_of(compare_samples(nothing, nothing))
 
-    assert "no verdict No metric was measured on both sides." in words_of(text)
+    assert "undecided No metric was measured on both sides." in words_of(text)

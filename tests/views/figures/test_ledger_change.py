@@ -46,7 +46,7 @@ def test_names_and_signed_bytes_stand_beside_the_bars():
 
 @pytest.mark.parametrize(
     ("after", "label"),
-    [(-2, "reserved, now in RSS"), (-20, "reserved, not in RSS")],
+    [(-2, "reserved, now in RSS"), (-20, "more reserved, not in RSS")],
 )
 def test_what_was_never_touched_is_said_without_a_double_negation(after, label):
     drawing = plot_ledger_change(change({"heap_untouched": -9}, {"heap_untouched": after}))
