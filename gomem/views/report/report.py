@@ -57,7 +57,7 @@ def what_if_section(diagnosis: Diagnosis) -> Section | None:
     answer = diagnosis.what_if
     if answer is None:
         return None
-    gist = answer.refused or "estimates from this log, back-tested on it"
+    gist = (answer.refused or "estimates from this log, back-tested on it").partition(":")[0]
     heading = "Effect of other GOGC and GOMEMLIMIT"
     return Section("what-if", heading, what_if_blocks(answer), brief=False, gist=gist)
 
