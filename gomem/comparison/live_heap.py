@@ -13,6 +13,7 @@ from gomem.causes.thresholds import Thresholds
 from gomem.comparison.settings import GOGC, GOMEMLIMIT
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, BytesBy, Text, joined, text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,7 @@ def live_heap_words(
 
 def _goal_words(gogc: dict[str, str] | None, live: float) -> Text:
     """Say by how much GOGC alone moves the heap goal of the live heap before."""
-    if gogc is None or not (gogc["before"].isdigit() and gogc["after"].isdigit()):
+    if gogc is None or not (is_digits(gogc["before"]) and is_digits(gogc["after"])):
         return Text()
     by = live * (int(gogc["after"]) - int(gogc["before"])) / 100
     verb = "raises" if by > 0 else "lowers"

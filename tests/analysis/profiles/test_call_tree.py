@@ -6,7 +6,7 @@ import pytest
 from gomem.analysis.profiles.call_tree import FRAMES, call_tree
 from gomem.analysis.profiles.changes import profile_changes
 from gomem.inputs.pprof.read import read_pprof
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, diagnosed
 from tests.heap_profiles import bucket, heap, seen, stack
 
 CAPTURES = FIXTURES / "captures"
@@ -151,3 +151,11 @@ def test_a_goroutine_profile_has_a_tree_and_no_intervals():
     assert profile.total() == tree.frames["value"].iloc[0]
     assert np.isnan(tree.frames["low"]).all()
     assert "a goroutine profile is not sampled by allocated bytes" == tree.note
+
+
+def test_a_profile_of_an_unknown_kind_has_no_name_in_the_note():
+    diagnosis = diagnosed(CAPTURES / "healthy-go1.27.3")
+
+    tree = diagnosis.facts.rss_tree(list(diagnosis.by_moment)[-1])
+
+    assert "this profile is not sampled by allocated bytes" == tree.note

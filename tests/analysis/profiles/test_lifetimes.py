@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import gomem
-from gomem.analysis.profiles.lifetimes import OWN, lifetimes
+from gomem.analysis.profiles.lifetimes import OWN, Lifetimes, lifetimes
 from gomem.statistics.sampling import UNSEEN_SIGHTINGS
 from tests.builders import FIXTURES
 from tests.heap_profiles import RATE, heap, turned_over
@@ -194,3 +194,13 @@ def test_by_own_function_what_a_library_allocates_is_its_callers():
     assert ["main.root"] == list(lifetimes(profiles, OWN).sites["function"])
     assert ["bytes.growSlice"] == list(lifetimes(profiles).sites["function"])
     assert RATE == profiles["1"].period
+
+
+def test_no_pool_is_advised_for_a_site_whose_memory_stays():
+    """Both drop objects within seconds, but of one the memory in use grew: a part of it stays."""
+    rows = {"life": ["request-lived"] * 2, "alloc_fraction": [0.5] * 2, "freed_high": [1.1, 0.6]}
+    sites = pd.DataFrame({"function": ["main.render", "main.place"], **rows})
+
+    lives = Lifetimes(sites, "1", "2", 2, 6.0, 0.0, 0.0)
+
+    assert ["main.render"] == lives.pooling["function"].tolist()
