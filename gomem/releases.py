@@ -197,6 +197,14 @@ _STATED = re.compile(
     rb"|\bgo(1\.\d{1,2}(?:\.\d{1,3})?)[ /](?:linux|darwin|windows|freebsd)[/-]\w{3,8}\b",
     re.IGNORECASE,
 )  # fmt: skip
+# One among other facts: `(go1.20.14, CGO_ENABLED=1)`, `(bbolt, go1.24)`, `Go 1.24.6, GOGC not set`.
+_AMONG = re.compile(
+    rb"(?:[(,] ?)go ?(1\.\d{1,2}(?:\.\d{1,3})?)(?=[,)])"
+    rb"|^[ \t>*-]*go ?(1\.\d{1,2}(?:\.\d{1,3})?)"
+    rb"(?=, ?(?:no |without )?(?:GO[A-Z]{2,10}|CGO_ENABLED)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ANY_RELEASE = re.compile(rb"(?<![\w.])go ?(1\.\d{1,2}(?:\.\d{1,3})?)(?![\w.]*\d)", re.IGNORECASE)
 # What docker version, podman version and the like print of themselves, and a process of docker's.
 _DOCKER_VERSION = re.compile(rb"API version:[^\n]*\n[ \t>]*go version[^\n]*", re.IGNORECASE)
 _IS_DOCKER = re.compile(rb"\d:\d\d(?:\.\d+)? +\S*docker(?:d|-daemon)?\b|github\.com/docker/docker/")
@@ -222,6 +230,8 @@ def stated_release(text: bytes) -> str:
     if _POD_LIST.search(text) and not _IS_OF_CLUSTER.search(text):
         text = _CLUSTER_VERSION.sub(b"", text)
     found = {(first or second).decode() for first, second in _STATED.findall(text)}
+    if not found and len(set(_ANY_RELEASE.findall(text))) == 1:
+        found = {(first or second).decode() for first, second in _AMONG.findall(text)}
     return f"go{found.pop()}" if len(found) == 1 else ""
 
 

@@ -148,7 +148,7 @@ def _load(
         unused_counts=counts_apart(gathering.prose.counts, gathering.artefacts, moments.values()),
         unused_settings=gathering.prose.unused_settings(gathering.artefacts),
         stated=tuple(gathering.prose.uses),
-        unit=gathering.prose.unit,
+        unit=gathering.prose.limit,
         system=gathering.prose.system,
         place=readable_name(_place([str(path) for path in named])),
     )

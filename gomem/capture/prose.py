@@ -15,10 +15,12 @@ from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
 from gomem.inputs.markdown import FENCE
 from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.consumed import UnitLimit, limit_of_unit, peak_beside_limit
+from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.shown_by_tools import sizes_by_tools
 from gomem.inputs.sized_rows import tables_of_sizes
 from gomem.inputs.system import system_of
 from gomem.inputs.unwrap import plain_characters
+from gomem.inputs.used_of_limit import limits_in_words
 from gomem.releases import GoVersion, known_version, stated_release
 from gomem.text import File, Quoted, Text, joined, text
 
@@ -64,6 +66,13 @@ _COUNTED = re.compile(
     + rb"|\b(?:number of [gc]o-?routines|[gc]o-?routine count)(?:[:=]| is| was) ?" + _COUNT,
     re.IGNORECASE,
 )  # fmt: skip
+# A limit of something else than a process's memory, or one that it had, or could have.
+_OTHER_LIMIT = re.compile(
+    rb"\b(?:upload|body|file|disk|rate|cache|message|buffer|batch|page|heap|soft|old|previous)s?"
+    rb"(?:[ -]\w{1,12}){0,2}[ -]limit|\b(?:if|would|could|should|GOMEMLIMIT|SetMemoryLimit"
+    rb"|(?:rais|increas|lower|reduc|chang)(?:es?|ed|ing))\b",
+    re.IGNORECASE,
+)
 # What the digits of a line are, if it says a size and nothing else that a tool could have printed;
 # and the kernel's rows, such as those of smaps.
 _NO_STATEMENT = re.compile(rb"[={}|\[\];@]|\d\d:\d\d|0x|:(?:\t|  )[ \t]*\d+ kB$")
@@ -84,6 +93,7 @@ class Prose:
     sizes: list[str] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)  # of goroutines
     uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
+    limits: set[str] = field(default_factory=set)  # by its sentences
     unit: UnitLimit | None = None  # the last that a text has
     settings: dict[str, str] = field(default_factory=dict)  # each with its first file
     used: set[str] = field(default_factory=set)  # variables that a container's description sets
@@ -92,9 +102,10 @@ class Prose:
 
     def add(self, source: Source) -> None:
         """Add the facts of one text."""
-        sizes, counts = _in_sentences(source)
+        sizes, counts, limits = _in_sentences(source)
         self.sizes += sizes
         self.counts += counts
+        self.limits.update(limits)
         head = source.data[:HEAD_BYTES]
         for table, sizes in tables_of_sizes(head) if b"\0" not in head else ():
             self.sizes += sizes if kind_of(table) is None else []
@@ -108,6 +119,14 @@ class Prose:
         self.systems.add(system_of(source.data))
         if b"\0" not in head and (release := stated_release(head)):
             self.releases[source.name] = release
+
+    @property
+    def limit(self) -> UnitLimit | None:
+        """The limit of a unit; else the only one that sentences give; None without one."""
+        size = rounded_size(next(iter(self.limits)).encode()) if len(self.limits) == 1 else None
+        if self.unit is not None or size is None:
+            return self.unit
+        return UnitLimit(next(iter(self.limits)), size.bytes, is_said=True)
 
     @property
     def release(self) -> GoVersion:
@@ -142,11 +161,11 @@ class Prose:
         return {each: name for each, name in named if each.partition("=")[0] not in known}
 
 
-def _in_sentences(source: Source) -> tuple[list[str], list[str]]:
-    """Return sizes and goroutine counts that no parser reads: in prose, and sums of a script."""
+def _in_sentences(source: Source) -> tuple[list[str], list[str], list[str]]:
+    """Return sizes and goroutine counts that no parser reads, in prose or by a script; limits."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data):
-        return [], []
+        return [], [], []
     lines = plain_characters(data).split(b"\n")
     places = prose_in(lines) | sentences_in(lines) | _statements_in(lines)
     written = [lines[place] for place in sorted(places)]
@@ -154,7 +173,9 @@ def _in_sentences(source: Source) -> tuple[list[str], list[str]]:
     sizes = [size.decode() for sizes in found for size in sizes]
     summed = (_SCRIPTED.fullmatch(line.strip()) for line in lines)
     sizes += [found[0].decode("utf-8", "replace") for found in summed if found]
-    return sizes, [count.decode() for line in written for count in _COUNTED.findall(line)]
+    of_memory = (without_limits(line) for line in written if not _OTHER_LIMIT.search(line))
+    limits = limits_in_words(b"\n".join(of_memory))
+    return sizes, [count.decode() for line in written for count in _COUNTED.findall(line)], limits
 
 
 def _statements_in(lines: Sequence[bytes]) -> set[int]:

@@ -204,7 +204,9 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         return Text()
     level, known = found
     if facts.name in set(known["moment"]):
-        return _of_level(known, level, step_of(diagnosis.capture, level))
+        of_level = _of_level(known, level, step_of(diagnosis.capture, level))
+        row = known[known["moment"] == facts.name].iloc[-1]
+        return joined(" ", filter(None, (of_level, _of_idle(row, known))))
     return _of_idle(known.iloc[-1], known) if diagnosis.capture.memstats.empty else Text()
 
 

@@ -8,7 +8,7 @@ from gomem.capture.prose import first_quoted
 from gomem.capture.said_rss import SaidPart
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.multiplying_series import MECHANISM, pages_with_series
-from gomem.diagnosis.said_in_text import counts_answer
+from gomem.diagnosis.said_in_text import counts_answer, is_within
 from gomem.text import Count, File, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
@@ -79,8 +79,11 @@ def _said(diagnosis: Diagnosis) -> list[Text]:
 def _unused(diagnosis: Diagnosis) -> list[Text]:
     """Sizes, goroutine counts and settings in the text; no number of the verdict uses them."""
     capture, used = diagnosis.capture, diagnosis.facts.settings_stated.told
+    limit = capture.unit
+    is_used = limit is not None and any(is_within(limit, facts) for facts in diagnosis.moments)
+    of_limit = {limit.written} if limit is not None and limit.is_said and is_used else set()
     unused = (
-        ("size", capture.unused_sizes),
+        ("size", [size for size in capture.unused_sizes if size not in of_limit]),
         ("goroutine count", () if counts_answer(diagnosis) else capture.unused_counts),
         ("setting", [each for each in capture.unused_settings if each not in used]),
     )

@@ -12,9 +12,13 @@ from gomem.analysis.series.level import Level
 from gomem.causes.collecting import collector_is_busy, cost_is_open
 from gomem.diagnosis.few_fields import heap_level, step_of
 from gomem.diagnosis.live_by_fields import risen_without_gc
+from gomem.diagnosis.live_level import level_at_end
 from gomem.diagnosis.observations import goal_reached_words, grew, level_since
+from gomem.diagnosis.said_in_text import is_within
 from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
+from gomem.facts.told_beside import texts_beside
+from gomem.inputs.kubernetes import tells_of_kills
 from gomem.inputs.measurements import has_series
 from gomem.text import File, Text, text
 
@@ -40,7 +44,7 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
         return False
     if cost_is_open(facts, limits) or any(each.code == THIN for each in diagnosis.findings):
         return False
-    if risen_without_gc(diagnosis):
+    if risen_without_gc(diagnosis) or is_told_otherwise(diagnosis) or ends_at_a_jump(diagnosis):
         return False
     log, least = diagnosis.collector, limits.healthy_log_seconds
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
@@ -49,6 +53,31 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
     if is_alone or not shows_rss(diagnosis) or is_at_its_highest(diagnosis):
         return False
     return is_accounted_for(diagnosis)
+
+
+def is_told_otherwise(diagnosis: Diagnosis) -> bool:
+    """Whether a text says that memory ran out, or gives a limit that RSS is near."""
+    capture = diagnosis.capture
+    if any(tells_of_kills(data) for data in texts_beside(capture).values()):
+        return True
+    last = diagnosis.moments[-1] if diagnosis.moments else None
+    unit, near = capture.unit, diagnosis.thresholds.limit_near_fraction
+    if unit is None or not unit.bytes or last is None or not is_within(unit, last):
+        return False
+    return last.rss_bytes is not None and last.rss_bytes >= near * unit.bytes
+
+
+def ends_at_a_jump(diagnosis: Diagnosis) -> bool:
+    """Whether the live heap rose far above what it was, and no reading shows that it is level."""
+    live, log, limits = diagnosis.facts.live_heap, diagnosis.collector, diagnosis.thresholds
+    if live is not None and not live.level.is_rough:
+        before, last = float(np.median(live.level.values)), float(live.level.values[-1])
+    elif live is None and log is not None:  # of a few collections
+        before, last = log.cost.heap_live_first_bytes or 0, log.cost.heap_live_last_bytes or 0
+    else:
+        return False
+    is_far = last >= limits.jump_ratio * before and last - before >= limits.spike_bytes
+    return is_far and (live is None or level_at_end(live.level) is None)
 
 
 def is_at_its_highest(diagnosis: Diagnosis) -> bool:

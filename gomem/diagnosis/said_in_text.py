@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
 from gomem.diagnosis.goroutine_words import is_excerpt
-from gomem.text import Count, Quoted, Share, Text, joined, text
+from gomem.text import Bytes, Count, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -38,6 +38,8 @@ def unit_words(capture: Capture, facts: MomentFacts | None) -> Text:
     if unit is None or (facts is not None and facts.cgroup_use is not None):
         return Text()
     rss = None if facts is None else facts.rss_bytes
+    if unit.is_said:
+        return Text() if facts is None else _of_said(unit, facts)
     return joined(" ", filter(None, (_of_limit(unit, rss), _kills_words(unit))))
 
 
@@ -51,6 +53,28 @@ def _of_limit(unit: UnitLimit, rss: int | None) -> Text:
         return text(words, Share(rss / unit.bytes), Quoted(unit.written))
     words = "RSS is more than {}, the limit of the unit, which likely was not set then."
     return text(words, Quoted(unit.written))
+
+
+def _of_said(unit: UnitLimit, facts: MomentFacts) -> Text:
+    """RSS, and the heap goal if it is larger, beside a limit that a sentence gives."""
+    if not is_within(unit, facts):
+        return Text()
+    assert facts.rss_bytes is not None
+    words = "RSS is {} of {}, which the text gives as a limit{}."
+    goal = facts.goal
+    above = Text()
+    if goal is not None and goal.size_bytes > unit.bytes:
+        above = text(
+            "; the next GC starts when the heap reaches {}, above that limit",
+            Bytes(goal.size_bytes),
+        )
+    return text(words, Share(facts.rss_bytes / unit.bytes), Quoted(unit.written), above)
+
+
+def is_within(unit: UnitLimit, facts: MomentFacts | None) -> bool:
+    """Whether RSS is not above a limit, which then can be that of its process."""
+    rss = None if facts is None or facts.rss_is_of_cgroup else facts.rss_bytes
+    return rss is not None and rss <= unit.bytes
 
 
 def _kills_words(unit: UnitLimit) -> Text:

@@ -58,6 +58,7 @@ NONE = "none"
 BESIDE_GOAL = ["HeapReleased", "GCSys", "OtherSys", "PauseTotalNs", "NumGC"]
 HEAP_TEXT, NOT_IN_TEXT = "heap_text", "PauseTotalNs"  # heap?debug=1 prints single pauses
 NEAR_LIMIT = 0.8  # of a limit: its goal leaves room for the memory beside the heap
+AT_LIVE = 0.02  # of the live heap: room of a goal that a limit below the live heap sets
 GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1 for off
 
 
@@ -215,18 +216,21 @@ def _told(log: GcLog, mentioned: Mapping[str, str]) -> dict[str, Setting]:
     """Return the settings that a text's sentences mention and the goals of a log confirm.
 
     A sentence can also ask for advice, or name what was tried before. So a GOMEMLIMIT counts only
-    if a limit sets most goals, just below it; GOGC if most goals agree on it, or is off if a limit
-    sets them. Of several values that fit, none counts.
+    if a limit sets most goals, just below it, or at the live heap, below which no limit sets one;
+    GOGC if most goals agree on it, or is off if a limit sets them. Of several values that fit, none
+    counts.
     """
     triggers = gc_triggers(log.cycles)
     limited, bounds = triggers.of("limit"), triggers.gogc[["low", "high"]].dropna()
     by_limit = limited["cycles"] > AGREEING_FRACTION * triggers.counts["cycles"].sum()
     goal, confirmed = limited["heap_goal_p50_bytes"], {}
+    is_at_live = limited["room_p50_fraction"] <= AT_LIVE
     for setting, source in mentioned.items():
         name, _, said = setting.partition("=")
         value = (memory_limit_bytes if name == GOMEMLIMIT else gogc_fraction)({name: said})
         if name == GOMEMLIMIT:
-            fits = by_limit and NEAR_LIMIT * value <= goal <= value
+            is_below = is_at_live and value <= goal
+            fits = by_limit and (is_below or NEAR_LIMIT * value <= goal <= value)
         elif math.isinf(value):
             fits = by_limit
         else:

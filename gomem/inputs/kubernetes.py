@@ -31,6 +31,11 @@ _SAID_KILLED = re.compile(
     rb"(?P<before>[^.;\n|]{0,60})"
     rb"(?:\b(?i:OOM[ -]?killed)\b(?![\"`*]{0,3}\s*[:=])|Container killed due to memory usage)"
 )
+_RAN_OUT = re.compile(
+    rb"(?P<before>[^.;\n|]{0,60}?)(?:\b(?i:OOM[ -]?kill(?:s|ed|er|ing)?)\b(?![\"`*]{0,3}\s*[:=])"
+    rb"|\bOOM(?:s|ed|'d)\b|\b(?i:out[ -]of[ -]memory)\b"
+    rb"|\bexit(?:ed|s)?(?: code| status| with)?:? 137\b)"
+)
 # What stands before a kill that a sentence denies: `is not being`, `no container was`.
 _DENIED = re.compile(
     rb"(?i:\b(?:not|never|without|neither|nor|cannot)|n't|n\xe2\x80\x99t)"
@@ -230,6 +235,11 @@ def killed_of_oomd(head: bytes, _: str) -> Resemblance | None:
 def says_killed(head: bytes) -> bool:
     """Whether a sentence says that a container was killed; `is not OOMKilled` does not."""
     return any(_DENIED.search(said["before"]) is None for said in _SAID_KILLED.finditer(head))
+
+
+def tells_of_kills(head: bytes) -> bool:
+    """Whether a text says in any words that memory ran out for a program: `OOM-kills`, `OOMs`."""
+    return any(_DENIED.search(said["before"]) is None for said in _RAN_OUT.finditer(head))
 
 
 def evicted(head: bytes, _: str) -> Resemblance | None:

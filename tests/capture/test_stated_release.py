@@ -23,6 +23,13 @@ MEMSTATS = "\n```\nAlloc = 12 MiB\tTotalAlloc = 80 MiB\tSys = 70 MiB\tNumGC = 12
         ("Chain App version v1.3-0-gde0e/go1.17.6/linux-amd64/be36", "go1.17.6"),
         ("It was fixed in go1.19, they say.", None),
         ("go 1.17", None),
+        ("It is our C library (go1.20.14, CGO_ENABLED=1).", "go1.20.14"),
+        ("our meter reader (bbolt, go1.24) shows 256 MB", "go1.24"),
+        ("go 1.25, no GOGC, no GOMEMLIMIT", "go1.25"),
+        ("Go 1.24.6, GOGC not set.", "go1.24.6"),
+        ("It needs a fix (since go1.19).", None),
+        ("In Go 1.19, GOMEMLIMIT was added.", None),
+        ("We moved (go1.20.14) from go1.19.", None),
     ],
 )
 def test_a_text_states_the_release(tmp_path, sentence, release):

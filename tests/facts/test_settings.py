@@ -198,6 +198,7 @@ def mentioned(folder, sentence, lines, begin=1):
 
 
 UNDER_A_LIMIT = [(188, 20, 190), *[(186, 20, 188)] * 8]
+UNDER_THE_LIVE_HEAP = [(4, 2, 4), *((167, 164 + n % 3, 165 + n % 3) for n in range(12))]
 AT_300 = [(10, 8, 12), (30, 25, 32), *[(95, 25, 100)] * 8]
 DOUBLING = [(4, 4, 4), (8, 7, 8), (15, 13, 15), (29, 25, 29), (57, 49, 57), (113, 97, 113)]
 
@@ -207,6 +208,10 @@ DOUBLING = [(4, 4, 4), (8, 7, 8), (15, 13, 15), (29, 25, 29), (57, 49, 57), (113
     [
         pytest.param("env has GOGC=off and GOMEMLIMIT=200MiB.", UNDER_A_LIMIT,
                      {"GOGC": "off", "GOMEMLIMIT": "200MiB"}, id="goals just below a limit"),
+        pytest.param("Ops set GOMEMLIMIT=135MiB.", UNDER_THE_LIVE_HEAP,
+                     {"GOMEMLIMIT": "135MiB"}, id="goals at a live heap above the limit"),
+        pytest.param("Ops set GOMEMLIMIT=300MiB.", UNDER_THE_LIVE_HEAP, {},
+                     id="a limit far above such goals"),
         pytest.param("We run it with GOGC=300.", AT_300, {"GOGC": "300"}, id="goals of a GOGC"),
         pytest.param("Should I set GOGC=50?", AT_300, {}, id="another GOGC"),
         pytest.param("Should I set GOMEMLIMIT=120MiB?", AT_300, {}, id="a limit, and GOGC's goals"),

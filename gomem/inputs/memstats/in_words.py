@@ -84,6 +84,8 @@ _RSS = re.compile(
     + _BEHIND,
     re.IGNORECASE,
 )  # fmt: skip
+# `goroutines 506, HeapAlloc 3723080`, in the line of a dump without other signs.
+_GOROUTINES_BARE = re.compile(rb"(?<![\w.])goroutines[ \t]+(\d{1,9})(?=[,;|\s]|\Z)", re.IGNORECASE)
 # `go.memstats.sys 71303168`, as in a column, also behind a prefix; Graphite adds the time.
 _COLUMN = re.compile(rb"(?:.*(?:[|>\]:]|std(?:out|err) F) +)?\s*[\w.]+\s+\d+(?:\s+1\d{9})?\s*")
 _DURATION = re.compile(rb"[ \t]*(?:[mn\xc2\xb5\xceu]{1,2}s|secs?|seconds?|s|mins?)\b")
@@ -145,8 +147,7 @@ def _may_have_dumps(data: bytes) -> bool:
 def has_more_in_words(data: bytes) -> bool:
     """Whether the lines of a dump in words also have RSS or the number of goroutines."""
     head = plain_words(data[:HEAD_BYTES]) if _may_have_dumps(data) else b""
-    is_near = _RSS.search(head) is not None or GOROUTINES.search(head) is not None
-    if not is_near:
+    if not any(form.search(head) for form in (_RSS, GOROUTINES, _GOROUTINES_BARE)):
         return False
     try:
         dumps, _ = parse_in_words(data[:HEAD_BYTES], source="")
@@ -296,6 +297,8 @@ def _number(name: str, number: str, unit: str) -> tuple[int | float, int] | None
 def _goroutines_beside(text: bytes, start: int, end: int, *, is_above: bool) -> int | None:
     """Return the number in the lines of a dump, or next to them if each field has a line."""
     count = _only(GOROUTINES, lines_of(text, start, end))
+    if count is None and b"\n" not in text[start:end]:
+        count = _only(_GOROUTINES_BARE, lines_of(text, start, end))
     if count is not None or b"\n" not in text[start:end]:
         return count
     stop = text.find(b"\n", end)

@@ -55,6 +55,7 @@ class UnitLimit:
     bytes: int = 0
     unit: str = ""  # the only one that was killed
     kills: int = 0  # by SIGKILL
+    is_said: bool = False  # whether a sentence gives the limit, which need not be a unit's
 
 
 def limit_of_unit(head: bytes) -> UnitLimit | None:

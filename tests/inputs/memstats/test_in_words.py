@@ -604,3 +604,14 @@ def test_a_rows_own_clock_counts_and_not_a_time_in_the_text_above():
     dumps, _ = parse_in_words(f"2026/11/27 22:06:27 batch done\n\n{table}".encode(), source="mail")
 
     assert [(None, "22:06:23"), (None, "22:06:47")] == [(d.time, d.time_of_day) for d in dumps]
+
+
+def test_goroutines_without_a_sign_are_counted_in_the_line_of_a_dump(tmp_path):
+    """A chat has the page's numbers as a person typed them, twice."""
+    line = "goroutines {}, mails_sent 233, HeapAlloc {} StackInuse 1409024 Sys 12670216\n"
+    path = tmp_path / "chat.txt"
+    path.write_text(f"fresh start: {line.format(506, 3723080)}\nnow: {line.format(4709, 4088392)}")
+
+    counts = diagnose(load(path)).facts.goroutine_counts
+
+    assert [506, 4709] == [count.goroutines for count in counts]
