@@ -344,9 +344,10 @@ def test_a_sender_is_ended_by_a_receiver(tmp_path):
 def test_a_process_that_has_crashed_is_asked_nothing(tmp_path, system):
     stack = "\t/a/b/main.go:7 +0x1\nmain.main()\n\t{}main.go:9 +0x1\n"
     path = "C:/Users/me/go/" if system == "windows" else "/home/me/go/"
-    refused = "VirtualAlloc of 300000000 bytes failed with errno=1455\n" * (system == "windows")
+    refused = "runtime: VirtualAlloc of 300000000 bytes failed with errno=1455\n"
     text = (
-        f"runtime: {refused}fatal error: out of memory\n\ngoroutine 1 [running]:\n"
+        f"{refused * (system == 'windows')}fatal error: runtime: out of memory\n\n"
+        "goroutine 1 [running]:\n"
         f"main.grow(0x1)\n{stack.format(path)}"
     )
 
