@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WRAPPED = 2  # lines of the greatest width
-BRACKETS = ("()", "[]")
+BRACKETS = (("(", ")"), ("[", "]"))
 
 
 def with_whole_names(texts: Sequence[str]) -> list[str]:
