@@ -26,6 +26,10 @@ _MAPPINGS_ON = {
     BSD: text("on FreeBSD {}, on macOS {}", _PROCSTAT, _VMMAP),
 }
 _BY_VMMAP = "Look at the working set with VMMap (Go's heap is Private Data)."
+_IN_THE_NEXT_RUN = (
+    "The process has ended: watch the next run while it grows. {} Let the program write a heap "
+    "profile then (pprof.WriteHeapProfile)."
+)
 _IN_A_MODULE = (
     "A WebAssembly module has no /proc and serves no profiles: log MemStats for longer, and "
     "compare Sys with the memory that the host shows."
@@ -60,7 +64,7 @@ TAKE_CPU_PROFILE = Command(f"curl -s '{PPROF}/profile?seconds=30' > cpu.pb.gz")
 WHO_MAPS = Command("strace -f -k -e trace=mmap,munmap -p PID")
 
 
-def see_resident(system: str) -> Text:
+def see_resident(system: str, *, has_ended: bool = False) -> Text:
     """Return how to see resident memory, and Go's part of RSS, on a system without /proc."""
     if system == WASM:
         return Text(_IN_A_MODULE)
@@ -69,6 +73,8 @@ def see_resident(system: str) -> Text:
     command = _MAPPINGS_ON.get(system)
     words = "See what is resident: {}."
     first = text(words, command) if command else Text(_BY_VMMAP)
+    if has_ended:  # nothing that it served can be asked
+        return text(_IN_THE_NEXT_RUN, first)
     return text("{} See what holds Go's heap: {}.", first, TAKE_HEAP_PROFILE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gomem.capture.release import are_no_gos, shows_go
 from gomem.capture.wanted import MEMSTATS, SMAPS
@@ -12,6 +13,9 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.facts.goroutines import has_crashed
 from gomem.inputs.processes.languages import is_not_go
 from gomem.text import Command, Count, MomentName, Text, joined, text
+
+if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
 
 SMAPS_WORD, MEMSTATS_WORD, MAPPINGS_WORD = "smaps", "MemStats", "list of mappings"
 SHOWN = 10  # snapshots cited as evidence
@@ -49,10 +53,7 @@ def find(case: Case) -> list[Finding]:
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
         if capture.bench:
             return []
-        is_ended = has_crashed(capture) and not capture.system  # gomem capture PID needs /proc
-        ended = CAPTURE_THE_NEXT_RUN if is_ended else Text()
-        has_some = not capture.memstats.empty
-        return [_without_moments(capture.system, ended, has_some=has_some)]
+        return [_without_moments(capture)]
     listed = [moment.listed for moment in moments if moment.listed is not None]
     # Each snapshot can be of a program that, by its name, is not written in Go.
     is_no_go = len(listed) == len(moments) and all(
@@ -143,13 +144,16 @@ def _finding(lacking: list[_Missing], last: str, case: Case, first: str) -> Find
     )
 
 
-def _without_moments(system: str, ended: Text, *, has_some: bool) -> Finding:
+def _without_moments(capture: Capture) -> Finding:
+    system, has_ended = capture.system, has_crashed(capture)
+    has_some = not capture.memstats.empty
     of_go = f"only some fields of {MEMSTATS_WORD}" if has_some else f"no {MEMSTATS_WORD}"
+    ended = CAPTURE_THE_NEXT_RUN if has_ended else ""
     return CAUSE.finding(
         Severity.INFO,
         f"No {MAPPINGS_WORD if system else SMAPS_WORD} and {of_go}: RSS cannot be compared with "
         "the heap",
         evidence=(Evidence("capture", "snapshots with smaps or MemStats", 0, "count"),),
-        next_step=ended or (see_resident(system) if system else ""),
+        next_step=see_resident(system, has_ended=has_ended) if system else ended,
         mechanism=_ELSEWHERE if system else "",
     )

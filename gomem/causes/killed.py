@@ -177,7 +177,9 @@ def killed_container(case: Case, cause: Cause) -> list[Finding]:
     at = text(" at its limit of {}", Bytes(limit)) if limit else Text()
     lived = Text() if kill.seconds is None else text(", {} after its start", Seconds(kill.seconds))
     again = text("; {}", Count(kill.restarts, "restart")) if kill.restarts else Text()
-    unlimited = "" if limit or kill.by_docker else _SEE_THE_LIMIT
+    is_said = any("limit" in said for said in case.facts.capture.stated)  # in a sentence
+    is_known = limit or kill.by_docker or is_said
+    unlimited = "" if is_known else _SEE_THE_LIMIT
     return [
         cause.finding(
             Severity.CRITICAL,

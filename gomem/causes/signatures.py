@@ -59,6 +59,8 @@ class Signature:
     of_another: tuple[str, ...] = ()
     since: GoRelease = ANY
     before: GoRelease | None = None
+    each: tuple[int, ...] = ()
+    counted: str = ""
     module: str = ""
 
     @property

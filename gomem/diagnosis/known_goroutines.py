@@ -46,6 +46,10 @@ _CLOSE_IDLE = text(
     "Close the response bodies, and idle connections before the test ends: {}.",
     Command("client.CloseIdleConnections()"),
 )
+_ENDS = {  # a state, and what lets it end
+    "chan send": "receive what it sends, give the channel room for it, or send in a select that "
+    "also waits for the context (closing the channel makes the sender panic)",
+}
 MIN_VALUES = 10  # of a type; fewer are equal by chance
 _METHOD = re.compile(r"(?P<type>.+\.\(\*?\w+(?:\[\.\.\.\])?\))\.\w+")
 
@@ -93,7 +97,8 @@ def step_of_test(dumps: Sequence[Goroutines], largest: pd.Series) -> Text:
     if where.startswith(HTTP_CLIENT):
         return _CLOSE_IDLE
     what = text("what {} starts", Function(begun)) if begun else "these goroutines"
-    return text("Stop {} before the test ends: close it, or cancel its context.", what)
+    how = _ENDS.get(str(largest["state"]), "close it, or cancel its context")
+    return text("Stop {} before the test ends: {}.", what, how)
 
 
 def _leak_test(dumps: Sequence[Goroutines]) -> str:

@@ -25,13 +25,13 @@ MIN_RELEASED_SHARE = 0.2  # of RSS: smaller amounts are not mentioned
 MIN_EXPLAINED, MAX_EXPLAINED = 0.8, 1.25  # (RSS - (Sys - HeapReleased)) / HeapReleased
 
 
-def step_on(system: str, step: str) -> str:
+def step_on(system: str, step: str, *, has_ended: bool) -> str:
     """Adapt a next step to the system."""
     if system in WITHOUT_PROFILES and PPROF in step:
         return see_resident(system)
     if not system or not any(word in step for word in LINUX_ALONE):
         return step
-    return see_resident(system)
+    return see_resident(system, has_ended=has_ended)
 
 
 def released_words(capture: Capture, facts: MomentFacts | None) -> Text:

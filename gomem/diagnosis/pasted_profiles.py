@@ -50,6 +50,7 @@ _UNSAID_USE = (
 )
 IN_NO_MACHINE = TIB  # in use, by few machines
 MALG, LARGE = "runtime.malg", 64 << 20  # goroutine descriptors, explained from this size on
+DIGITS = 2  # of a number of objects by their sampled size
 OBJECTS, LEAST_ALIKE = "inuse_objects", 2
 DEFAULT_RATE = 512 << 10  # of heap profiles, in bytes
 SINGLE = 1 / 16  # a value this much above the rate is still one sample of a small object
@@ -149,7 +150,8 @@ def table_words(profile: Profile, kind: str) -> Text:
         sizes = dict(zip(top.function, top.cum.tolist(), strict=True))
         own = {MALG: sizes[MALG]} if sizes.get(MALG, 0) >= LARGE else {}
         known = dict((*known_sites(sizes, total), *known_sites(own, 0))).items()
-        said += [_known_words(name, row, kind) for name, row in known]
+        is_bytes = profile.sample_type(kind).unit == "bytes"
+        said += [_known_words(name, row, kind, sizes[name] * is_bytes) for name, row in known]
     said += _earlier_words(profile, kind, flat)
     return joined(" ", said)
 
@@ -231,11 +233,19 @@ def _callers_words(profile: Profile, kind: str, named: list[str]) -> list[Text]:
     return [text("{} is called by {}.", Function(named[0]), joined(", ", parts))]
 
 
-def _known_words(name: str, row: Signature, kind: str) -> Text:
-    """The explanation of a known site, with its Go releases, because a table has no release."""
+def _known_words(name: str, row: Signature, kind: str, size: int) -> Text:
+    """The explanation of a known site, with its Go releases, because a table has no release.
+
+    Where the size of one object is known, also how many there are.
+    """
     held = f" ({row.releases})" if row.releases else ""
     why = row.why if kind.startswith("alloc") else row.in_use or row.why
-    return text("{}{}: {}", Function(name), held, why)
+    said = text("{}{}: {}", Function(name), held, why)
+    if not row.each or not size or name != row.frames[0]:
+        return said
+    most, fewest = (float(f"{size / each:.{DIGITS}g}") for each in row.each)
+    words = "{} That is about {} to {}, at {} to {} each."
+    return text(words, said, Count(fewest), Count(most, row.counted), *map(Bytes, row.each))
 
 
 def part_words(name: str, value: int, of_total: float, rate: int) -> Text:
@@ -318,6 +328,9 @@ def _change(profile: Profile, kind: str, flat: int, name: str) -> Text:
 
 def with_the_profile(profile: Profile) -> Text:
     """The next step: get the full profile, which has what the table omits."""
+    flat = profile.top_rows(profile.default_sample_type)
+    if dict(zip(flat.function, flat.cum.tolist(), strict=True)).get(MALG, 0) >= LARGE:
+        return _STILL_SO_MANY
     saved = "" if profile.printed is None else profile.printed.saved
     command = with_files("gomem report {}", saved) if saved else TAKE_HEAP_PROFILE
     if not saved and are_no_gos(profile.functions["name"].dropna()):
@@ -339,6 +352,9 @@ def alike_words(profile: Profile) -> Text:
     return text("They are {}, {} each on average.", Count(count, "object"), Bytes(size // count))
 
 
+_STILL_SO_MANY = text(
+    "See whether so many goroutines still run, and where they wait: {}.", TAKE_GOROUTINES
+)
 WHO_HOLDS = text(
     "See which goroutines may hold them: {}. See what else is live: {}.",
     TAKE_GOROUTINES,

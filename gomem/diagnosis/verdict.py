@@ -59,6 +59,7 @@ from gomem.diagnosis.part_words import file_words, is_at_most, native_words, run
 from gomem.diagnosis.replicas import replica_words
 from gomem.diagnosis.said_in_text import counts_words, unit_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
+from gomem.facts.goroutines import has_crashed
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, joined, text
 
@@ -184,7 +185,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     step = next_step_of(diagnosis, facts, named, next_step, severity=severity)
     if of_cgroup is not None and named is None and of_cgroup.is_outside:
         step = of_cgroup.next_step or step
-    step = step_on(diagnosis.capture.system, step)
+    step = step_on(diagnosis.capture.system, step, has_ended=has_crashed(diagnosis.capture))
     return Verdict(
         headline,
         **{"where": "", "moved": "", "found": ""} | said,

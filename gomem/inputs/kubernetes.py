@@ -50,7 +50,9 @@ _OOMD_ROW = re.compile(
     rb"^ *\S{1,253} +(\S{1,253}) +(\S{1,20}) +(\S{1,20}) +\d{4}-\d\d-\d\d[ T]\d", re.MULTILINE
 )
 _STATUS = re.compile(
-    rb"^[ \t>]*[\"']?reason[\"']?:[ \t]+[\"']?OOMKilled[\"']?,?[ \t]*\r?$", re.MULTILINE
+    rb"^[ \t>]*[\"']?reason[\"']?:[ \t]+[\"']?OOMKilled[\"']?,?[ \t]*\r?$"
+    rb"|^[ \t]*\"OOMKilled\"[ \t]*\r?$",  # of jq, for a reason
+    re.MULTILINE,
 )
 _RESTARTS = re.compile(
     rb"^[ \t]*+(?:Restart Count|[\"']?restartCount[\"']?):[ \t]+(\d{1,6}),?[ \t]*$", re.MULTILINE

@@ -19,7 +19,7 @@ from gomem.text import Count, Function, Quoted, Text, joined, text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMED = 4  # sizes or metrics shown
+NAMED = 5  # sizes or metrics shown
 DAY = 86400
 _UNIT = rb"(?:[KMGT]i?[Bb]|[MG]i)"
 _LABELLED = re.compile(
@@ -85,12 +85,12 @@ def said_of_sizes(data: bytes) -> Iterator[Text]:
         said = text("it says that {} grows", named)
         of_profiler = ": the profiler's table of stacks, which is no heap of the program's"
         yield text("{}{}", said, of_profiler) if _PROFILER_TABLE in metrics else said
-    labelled = {label.strip(): size for label, size in _LABELLED.findall(without_limits(data))}
-    if len(labelled) > 1:
-        shown = list(labelled.items())[:NAMED]
-        sizes = (text("{} {}", *(Quoted(decoded(part)) for part in pair)) for pair in shown)
+    found = _LABELLED.findall(without_limits(data))
+    labelled = dict.fromkeys((label.strip(), size) for label, size in found)
+    if len({label for label, _ in labelled}) > 1:  # a name with two sizes is of two things
+        sizes = (text("{} {}", *map(Quoted, map(decoded, pair))) for pair in [*labelled][:NAMED])
         since = "; what is cumulative counts since the start, and most of it may be freed"
-        is_total = any(_TOTALS.search(label) for label in labelled)
+        is_total = any(_TOTALS.search(label) for label, _ in labelled)
         yield text("it lists sizes by name ({}){}", joined(", ", sizes), since if is_total else "")
 
 

@@ -328,3 +328,30 @@ def test_records_that_are_fewer_than_the_head_says_ask_for_the_whole(tmp_path):
     text = "goroutine profile: total 3000\n400 @ 0x43 0x44\n#\t0x43\tmain.f+0x1\t/src/a.go:3\n"
 
     assert "Count the goroutines" in diagnosed(tmp_path, text).verdict.next_step
+
+
+def test_a_sender_is_ended_by_a_receiver(tmp_path):
+    where, begun = "a.org/q.(*queue).run", "a.org/q.newQueue"
+    leak = LEAK.format(where=where, begun=begun).replace("select", "chan send")
+
+    step = diagnosed(tmp_path, leak).verdict.next_step
+
+    assert "receive what it sends" in step
+    assert "close it" not in step
+
+
+@pytest.mark.parametrize("system", ["windows", "linux"])
+def test_a_process_that_has_crashed_is_asked_nothing(tmp_path, system):
+    stack = "\t/a/b/main.go:7 +0x1\nmain.main()\n\t{}main.go:9 +0x1\n"
+    path = "C:/Users/me/go/" if system == "windows" else "/home/me/go/"
+    refused = "runtime: VirtualAlloc of 300000000 bytes failed with errno=1455\n"
+    text = (
+        f"{refused * (system == 'windows')}fatal error: runtime: out of memory\n\n"
+        "goroutine 1 [running]:\n"
+        f"main.grow(0x1)\n{stack.format(path)}"
+    )
+
+    step = diagnosed(tmp_path, text).verdict.next_step
+
+    assert "has ended" in step
+    assert "curl" not in step

@@ -524,3 +524,35 @@ def test_more_than_a_machine_has_is_not_in_use(tmp_path, size, is_large):
 
     assert is_large == ("most likely it is what was allocated" in said)
     assert is_large != ("does not say whether this is in use" in said)
+
+
+@pytest.mark.parametrize(
+    ("row", "counts", "step"),
+    [
+        ("runtime.malg", [230_000, 290_000], "debug/pprof/goroutine"),
+        (
+            "google.golang.org/grpc/internal/transport.newBufWriter",
+            [1_700, 3_400],
+            "debug/pprof/heap",
+        ),
+    ],
+)
+def test_objects_of_a_known_size_are_counted(tmp_path, row, counts, step):
+    rows = f"   105MB 70.00% 70.00%   105MB 70.00%  {row}\n   45MB 30% 100%   45MB 30%  main.f\n"
+
+    verdict = diagnosed(
+        tmp_path, top="Type: inuse_space\n" + SHOWN.format("150MB") + LEGEND + rows
+    ).verdict
+
+    assert counts == parts(verdict.sentence, Count)[:2]
+    assert step in verdict.next_step
+
+
+def test_few_descriptors_ask_for_no_goroutines(tmp_path):
+    rows = "   5MB 10% 10%   5MB 10%  runtime.malg\n   45MB 90% 100%   45MB 90%  main.f\n"
+
+    verdict = diagnosed(
+        tmp_path, top="Type: inuse_space\n" + SHOWN.format("50MB") + LEGEND + rows
+    ).verdict
+
+    assert "debug/pprof/goroutine" not in verdict.next_step

@@ -4,7 +4,9 @@ import pytest
 
 import gomem
 from gomem.errors import CaptureError
+from gomem.inputs.kubernetes import oom_killed
 from gomem.inputs.looks_like import looks_like
+from gomem.inputs.used_of_limit import limits_in_words
 
 OOMD = (
     "POD              CONTAINER   REQUEST   LIMIT    TERMINATION TIME\n"
@@ -202,3 +204,14 @@ def test_rows_of_pods_beside_a_kill_need_no_head(tmp_path):
     words = f"{gomem.diagnose(path).verdict.sentence}"
 
     assert "pods restarted: api-5d9c7f8b6d-x2x7p 7 times" in words
+
+
+def test_the_answer_of_jq_for_a_reason_is_a_kill():
+    text = b"> kubectl get pod api-0 -o json | jq '.status.reason'\n\"OOMKilled\"\n"
+
+    assert oom_killed(text) is not None
+    assert oom_killed(b'It printed "OOMKilled" there.\n') is None
+
+
+def test_a_limit_that_a_path_names_in_a_sentence_is_one():
+    assert ["100 MiB"] == limits_in_words(b"`resource.limits.memory` is set to 100 MiB.")

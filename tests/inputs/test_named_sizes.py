@@ -4,7 +4,7 @@ import pytest
 
 import gomem
 from gomem.inputs.mentions import mentioned
-from gomem.inputs.named_sizes import without_limits
+from gomem.inputs.named_sizes import said_of_sizes, without_limits
 from gomem.inputs.size_series import series_of_sizes
 
 
@@ -95,3 +95,12 @@ def test_an_even_rise_of_eight_lines_has_two_equal_halves():
 
     assert "from 1000 kB to 1700 kB; of the rise of 700 kB the first half" in words
     assert words.endswith("of the lines has 300 kB, the second 300 kB")
+
+
+def test_a_name_of_two_lists_has_both_sizes():
+    text = b"RSS: 837 MiB\nSwap: 670 MiB\n\nThe host has:\n\nRAM: 1.67 GiB\nSwap: 1.94 GiB\n"
+
+    (named,) = said_of_sizes(text)
+
+    assert "Swap 670 MiB" in named
+    assert "Swap 1.94 GiB" in named

@@ -366,6 +366,7 @@ def _take(line: bytes, goroutine: _Goroutine, names: dict[bytes, str]) -> bool:
     """Add a line to its goroutine; False if it does not belong to it."""
     if line.endswith(b"]:") and _ANCESTOR.fullmatch(line.strip()):
         goroutine.ancestors = goroutine.ancestors or _Goroutine(b"", "", goroutine.line)
+        goroutine.ancestors.created_by = ""  # of the ancestor before
         return True
     if goroutine.ancestors is not None:
         is_taken = _take(line, goroutine.ancestors, names)
@@ -375,6 +376,7 @@ def _take(line: bytes, goroutine: _Goroutine, names: dict[bytes, str]) -> bool:
     if indentation is not None:
         line = line[indentation.end() :]
     line, goroutine.open_call = goroutine.open_call + line, b""
+    is_ended = bool(goroutine.created_by) and goroutine.complete  # nothing follows its creator
     if line[-1:] != b")" and (_PLACE if indentation else _FILE_LINE).fullmatch(line):
         goroutine.is_at(line)
     elif created := _CREATED.fullmatch(line):
@@ -385,14 +387,14 @@ def _take(line: bytes, goroutine: _Goroutine, names: dict[bytes, str]) -> bool:
         goroutine.elided = int(elided[1]) if elided[1].isdigit() else -1
     elif line.startswith(b"goroutine running on other thread"):
         goroutine.complete = True
-    elif _CALL.fullmatch(line):
+    elif not is_ended and _CALL.fullmatch(line):
         name = line.rpartition(b"(")[0]
         goroutine.stack.append(names.setdefault(name, name.decode("utf-8", "backslashreplace")))
         goroutine.complete = False
-    elif _OPEN_CALL.fullmatch(line):
+    elif not is_ended and _OPEN_CALL.fullmatch(line):
         goroutine.open_call, goroutine.complete = line.rstrip() + b" ", False
     else:
-        is_ended = bool(goroutine.created_by) or _REGISTER.fullmatch(line) is not None
-        goroutine.complete = goroutine.complete and is_ended
+        is_end = bool(goroutine.created_by) or _REGISTER.fullmatch(line) is not None
+        goroutine.complete = goroutine.complete and is_end
         return False
     return True

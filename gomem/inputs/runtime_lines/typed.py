@@ -118,7 +118,8 @@ def _readings(data: bytes) -> tuple[list[LoggedReading], set[int]]:
     if b"\0" in data[:4096]:
         return [], set()
     lines = data.split(b"\n")
-    for readings, kept in (found(lines) for found in (_timed, _listed)):
+    forms = (_timed, _listed) if b":" in data else ()
+    for readings, kept in (found(lines) for found in forms):
         if readings:
             return readings, kept
     rows = readings_of_rows(lines)

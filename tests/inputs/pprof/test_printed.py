@@ -518,3 +518,30 @@ def test_heads_without_rows_are_named_with_their_sizes():
     assert "api/v1 -290.14MB of 190493.35MB, store 3072.17kB of 8193.17kB" in said
     positive = heads.replace("-290", "290")
     assert "difference" not in f"{looks_like(positive.encode(), 'paste.txt').what}"
+
+
+NAMED_ROWS = {
+    "github.com/a/b/tsdb.newMemSeries": "  238.55MB 10.77% 25.68%   238.55MB 25.68%  ",
+    "github.com/a/b/tsdb/chunks.(*stream).write": "   92.58MB  4.18% 65.35%    92.58MB  4.18%  ",
+}
+
+WHOLE = "Showing nodes accounting for 331.13MB, 15% of 2215.54MB total\n"
+
+
+@pytest.mark.parametrize("width", [60, 70, 75, 76])
+def test_names_that_a_mail_wraps_are_joined(width):
+    rows = (numbers + name for name, numbers in NAMED_ROWS.items())
+    wrapped = "".join(f"{row[:width]}\n{row[width:]}\n" for row in rows)
+
+    functions = read_pprof((WHOLE + LEGEND + wrapped).encode()).functions
+
+    assert set(NAMED_ROWS) == set(functions["name"].dropna())
+
+
+def test_half_a_name_at_the_end_is_damage_and_no_function():
+    rows = "".join(f"{numbers}{name}\n" for name, numbers in NAMED_ROWS.items())
+
+    profile = read_pprof((WHOLE + LEGEND + rows[:-10]).encode())
+
+    assert ["github.com/a/b/tsdb.newMemSeries"] == list(profile.functions["name"].dropna())
+    assert any("a row that is cut" in fault.what for fault in profile.damaged)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from gomem.errors import EXCERPT, Damage, FormatError, excerpt
 from gomem.inputs.markdown import without_bold_cells
 from gomem.inputs.pprof.printed import lines
+from gomem.inputs.pprof.printed.cut_names import with_whole_names
 from gomem.inputs.pprof.printed.jeprof import is_of_jemalloc
 from gomem.inputs.pprof.printed.lines import Amount, amount_of, fraction_of, without_inline
 from gomem.inputs.pprof.printed.tables import Part, Printed, Row, Table, columns_of, printed_of
@@ -115,7 +116,7 @@ class _Reader:
     def of_lines(self, texts: list[str]) -> _Reader:
         """Parse lines; returns itself."""
         self.unit = self.unit_of_rows = lines.unit_by_decimals(texts)
-        for number, text in enumerate(texts, start=1):
+        for number, text in enumerate(with_whole_names(texts), start=1):
             nameless, self.nameless = self.nameless, ""
             whole = f"{nameless}  {text.strip()}" if nameless and text.strip() else text
             try:

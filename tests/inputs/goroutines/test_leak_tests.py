@@ -1,0 +1,34 @@
+"""Goroutines that tests list: what ends one, and what the end of a text cuts."""
+
+from gomem.inputs.goroutines.table import read_goroutines
+
+LEAKTEST = (
+    "    leaktest.go:144: leaktest: leaked goroutine: goroutine 91 [chan receive]:\n"
+    "        a.org/q.NewMock.func1(0xc0000fe000)\n"
+    "        \t/home/me/q/mock.go:69 +0x72\n"
+    "        created by a.org/q.NewMock\n"
+    "        \t/home/me/q/mock.go:68 +0x12a\n"
+)
+GOLEAK = (
+    "found unexpected goroutines:\n"
+    "[Goroutine 52 in state chan send, with a.org/q.run on top of the stack:\n"
+    "a.org/q.run()\n\t/home/me/q/run.go:14 +0x9f\n"
+    "created by a.org/q.start in goroutine 1\n\t/home/me/q/run.go:8 +0x8d\n"
+)
+
+
+def test_a_goroutine_whose_creator_is_there_is_whole_whatever_follows():
+    found = read_goroutines((LEAKTEST + "--- FAIL: TestOfQueue (5.01s)\n").encode())
+
+    assert () == found.damaged
+    assert [1] == list(found.goroutines["goroutines"])
+    assert ["a.org/q.NewMock.func1"] == list(found.goroutines["stack"])
+
+
+def test_a_header_that_is_cut_counts_and_the_cut_is_named():
+    cut = "Goroutine 243 in state chan send, with a.org/q.ru"
+
+    found = read_goroutines((GOLEAK + cut).encode())
+
+    assert 2 == found.goroutines["goroutines"].sum()
+    assert ["ends within a goroutine" in fault.what for fault in found.damaged] == [True]
