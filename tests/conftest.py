@@ -40,7 +40,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--every-case",
         action="store_true",
-        help="all cases of each test, not six of them, and more examples of Hypothesis",
+        help="all cases of each test, not a few of many, and more examples of Hypothesis",
     )
 
 

@@ -52,19 +52,25 @@ def long_first(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
 
 
-# Cases of a test that run, unless it is marked or --every-case asks for all.
+# A test with so many cases runs them all. Of one with more, a few run, unless it is marked or
+# --every-case asks for all.
 MOST = 6
+A_FEW = 3
 
 
 def beyond_most(items: list[pytest.Item]) -> set[pytest.Item]:
-    """The cases that are left out: of each test as many run as it is marked with, spread evenly."""
+    """The cases that are left out: of a test with many a few run, or as many as it is marked with.
+
+    They are spread evenly.
+    """
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     left = set()
     for those in cases.values():
         marked = those[0].get_closest_marker("at_most")
-        (count,) = (MOST,) if marked is None else marked.args
+        usual = MOST if len(those) <= MOST else A_FEW
+        (count,) = (usual,) if marked is None else marked.args
         step = max(1.0, len(those) / count) if count else 0
         run = {int(number * step) for number in range(count)}
         left |= {item for number, item in enumerate(those) if number not in run}

@@ -215,7 +215,7 @@ def run_cells(path: Path, capture: Path) -> str:
     return "\n".join(shown_by(notebook_for(path.read_text(), names), path.name))
 
 
-@pytest.mark.at_most(5)
+@pytest.mark.at_most(3)
 @each_notebook
 @pytest.mark.parametrize("capture", STRANGERS, ids=lambda path: path.name)
 def test_a_notebook_runs_on_anybodys_capture(path, capture):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.builders import FIXTURES
-from tests.scheduling import LONG, MOST, beyond_most, shared_by
+from tests.scheduling import A_FEW, LONG, MOST, beyond_most, shared_by
 
 FILE = "tests/views/test_share.py"
 
@@ -44,8 +44,8 @@ def test_the_files_that_begin_are_there():
     ("count", "mark", "run"),
     [
         pytest.param(MOST, None, list(range(MOST)), id="few"),
-        pytest.param(2 * MOST, None, list(range(0, 2 * MOST, 2)), id="many"),
-        pytest.param(2 * MOST, 3, [0, 4, 8], id="as marked"),
+        pytest.param(4 * A_FEW, None, list(range(0, 4 * A_FEW, 4)), id="many"),
+        pytest.param(2 * MOST, 4, [0, 3, 6, 9], id="as marked"),
         pytest.param(2 * MOST, 2 * MOST, list(range(2 * MOST)), id="all, as marked"),
         pytest.param(3, 0, [], id="none"),
     ],

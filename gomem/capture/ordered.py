@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -25,14 +26,21 @@ def in_order(
     """
     columns = columns or ("moment",)
     ordered = frame.copy(deep=False)
-    dtype = pd.CategoricalDtype(pd.Index(list(times), dtype="str"), ordered=True)
+    dtype, known = _order(tuple(times.items()))
     for column in columns:
-        ordered[column] = pd.Categorical(frame[column], dtype=dtype)
+        named = pd.Categorical(frame[column], dtype=dtype)
+        ordered[column] = named
     if is_timed and TIME.name not in frame:
-        known = pd.to_datetime(list(times.values()), utc=True).as_unit("ns").array
-        codes = ordered[columns[-1]].cat.codes.to_numpy()
-        taken = known.take(codes, allow_fill=True)
+        taken = known.take(named.codes, allow_fill=True)
         ordered.insert(frame.columns.get_loc(columns[-1]) + 1, TIME.name, taken)
         told = frame.attrs.get("columns", Dictionary())
         ordered.attrs["columns"] = Dictionary({**told, **dictionary_of((TIME,))})
     return ordered
+
+
+@lru_cache(maxsize=16)
+def _order(times: tuple[tuple[str, datetime | None], ...]) -> tuple[pd.CategoricalDtype, Any]:
+    """Return the dtype of the names, and the times as an array: a capture has many frames."""
+    names = pd.Index([name for name, _ in times], dtype="str")
+    known = pd.to_datetime([time for _, time in times], utc=True).as_unit("ns").array
+    return pd.CategoricalDtype(names, ordered=True), known

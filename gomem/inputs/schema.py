@@ -120,11 +120,24 @@ def build(
     if unknown:
         raise ValueError(f"columns without a place in the schema: {sorted(unknown)}")
     rows = max((len(values) for values in columns.values()), default=0)
+    if not rows:
+        return _of_no_rows(schema).copy(deep=False)
     series = {
         column.name: _series(_said(columns.get(column.name), column), column.dtype, rows, copy=copy)
         for column in schema
     }
     frame = pd.DataFrame(series, index=pd.RangeIndex(rows), copy=False)
+    frame.attrs["columns"] = dictionary_of(schema)
+    return frame
+
+
+@lru_cache(maxsize=256)
+def _of_no_rows(schema: tuple[Column, ...]) -> pd.DataFrame:
+    """Return an empty frame: most artefacts lack most tables, and a copy costs a tenth."""
+    import pandas as pd
+
+    series = {column.name: _missing(column.dtype, 0) for column in schema}
+    frame = pd.DataFrame(series, index=pd.RangeIndex(0), copy=False)
     frame.attrs["columns"] = dictionary_of(schema)
     return frame
 

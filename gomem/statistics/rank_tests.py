@@ -60,17 +60,17 @@ def interval_ranks(n: int) -> tuple[int, int] | None:
     are taken until they add up to 95 %; of two equally likely ones, the lower first. Returns None
     if the interval would extend beyond the smallest or the largest value.
     """
-    from scipy.stats import binom
-
-    probability = binom.pmf(np.arange(n + 1), n, 0.5)
     low, behind = n // 2, n // 2 + 1
-    covered = probability[low]
+    covered = comb(n, low) / 2**n
+    below, above = covered * low / (n - low + 1), covered * (n - low) / behind
     while covered < CONFIDENCE and (low > 0 or behind <= n):
         if low - 1 + behind >= n:
             low -= 1
-            covered += probability[low]
+            covered += below
+            below *= low / (n - low + 1)
         else:
-            covered += probability[behind]
+            covered += above
+            above *= (n - behind) / (behind + 1)
             behind += 1
     return (low, behind) if low >= 1 and behind <= n else None
 
@@ -93,15 +93,16 @@ def rank_sum_tails(before: FloatArray, after: FloatArray) -> tuple[float, float]
     pooled = np.concatenate([before, after])
     if (pooled == pooled[0]).all():
         return 1.0, 1.0
-    from scipy.stats import mannwhitneyu, rankdata
-
     if max(len(before), len(after)) > EXACT_LIMIT:
+        from scipy.stats import mannwhitneyu  # takes a second
+
         less, greater = (
             mannwhitneyu(before, after, method="asymptotic", alternative=side).pvalue
             for side in ("less", "greater")
         )
         return float(less), float(greater)
-    doubled = np.rint(2 * rankdata(pooled)).astype(np.int64)  # tied ranks are halves
+    _, place, times = np.unique(pooled, return_inverse=True, return_counts=True)
+    doubled = (2 * times.cumsum() - times + 1)[place]  # ranks, of which tied ones are halves
     ways = np.zeros((len(before) + 1, doubled.sum() + 1))  # by number of ranks, and their sum
     ways[0, 0] = 1
     for rank in doubled:
@@ -136,9 +137,13 @@ def beyond_chance(p_values: Sequence[float | None], claimed: int) -> bool:
 
 def most_by_chance(compared: int) -> int:
     """Return how many results chance alone puts on one side, at most, in 95 % of tables."""
-    from scipy.stats import binom
-
-    return int(binom.ppf(1 - ALPHA, compared, ALPHA / 2))
+    claimed, chance = 0, (1 - ALPHA / 2) ** compared
+    within = chance
+    while within < 1 - ALPHA:
+        chance *= (compared - claimed) / (claimed + 1) * (ALPHA / 2) / (1 - ALPHA / 2)
+        claimed += 1
+        within += chance
+    return claimed
 
 
 def can_tell(before: int, after: int) -> bool:

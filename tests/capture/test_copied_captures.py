@@ -32,7 +32,7 @@ def told(diagnosis: gomem.Diagnosis):
     return [(one.code, one.severity, one.moment, one.title) for one in diagnosis.findings]
 
 
-@pytest.mark.at_most(4)
+@pytest.mark.at_most(2)
 @pytest.mark.parametrize("capture", COPIED, ids=lambda path: path.name)
 @pytest.mark.parametrize("seconds_apart", [0.0, HOUR], ids=["all-alike", "hours-apart"])
 def test_the_dates_of_files_neither_create_nor_remove_a_finding(capture, seconds_apart, tmp_path):

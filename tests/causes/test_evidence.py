@@ -13,7 +13,7 @@ from tests.builders import CAPTURES, FIXTURES, diagnosed
 from tests.causes.situations import facts
 
 
-@pytest.mark.at_most(5)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_numbers_have_a_unit_of_the_dictionary_and_words_have_none(path):
     for finding in diagnosed(path).findings:

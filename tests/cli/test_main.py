@@ -29,7 +29,7 @@ def one_line_error(capsys) -> str:
     return err
 
 
-@pytest.mark.at_most(4)
+@pytest.mark.at_most(2)
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_report_on_every_fixture_is_done_and_adds_up(path, capsys):
     assert 0 == run(["report", str(path), "--format", "json"])

@@ -215,7 +215,7 @@ def test_what_is_done_at_once_and_what_nobody_watches_shows_nothing(monkeypatch)
 # Eight lines, and a picture
 
 
-@pytest.mark.at_most(4)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize(
     "capture",
     [*sorted((FIXTURES / "captures").iterdir()), HEAP, FIXTURES / "gctrace/limit-go1.27.3.log"],

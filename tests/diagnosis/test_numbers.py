@@ -29,7 +29,7 @@ def value_of(finding, *fields):
     return rows[0].value if rows else None
 
 
-@pytest.mark.at_most(7)
+@pytest.mark.at_most(3)
 def test_how_fast_something_grows_is_what_its_first_and_last_and_the_time_between_make(recorded):
     for finding in recorded.findings:
         rates = finding.title.of(Rate)

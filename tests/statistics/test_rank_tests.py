@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu
 
 from gomem.statistics.rank_tests import (
     can_tell,
@@ -149,6 +148,8 @@ def test_how_many_come_out_on_one_side_by_chance(compared, most):
 
 @pytest.mark.parametrize("n", [4, 7, 51])
 def test_p_of_each_side_is_scipys(n):
+    from scipy.stats import mannwhitneyu  # takes a second to import
+
     rng = np.random.default_rng(n)
     before, after = rng.integers(0, 500, n) + 0.5 * np.arange(n), rng.integers(100, 600, n) * 1.0
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from gomem.statistics.sampling import (
     UNSEEN_SIGHTINGS,
@@ -46,6 +45,8 @@ def test_the_limits_are_those_of_the_poisson_distribution():
     low, high = (ratio * numbers for ratio in limit_ratios(numbers))
 
     def more(mean):
+        from scipy import stats  # takes a second to import
+
         chance = stats.poisson.sf(numbers, mean) + stats.poisson.pmf(numbers, mean) / 2
         return chance / stats.poisson.sf(0, mean)
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import theilslopes
 
 from gomem.statistics.slopes import theil_sen
 
@@ -19,6 +18,8 @@ def test_it_is_scipys_for_each_row(moments, data):
     """
     With equal values among them, as whole MiB have.
     """
+    from scipy.stats import theilslopes  # takes a second to import
+
     seconds = np.sort(np.array(moments, dtype=float))
     one = st.lists(st.integers(0, 5), min_size=len(seconds), max_size=len(seconds))
     values = np.array([data.draw(one), data.draw(one)], dtype=float)
@@ -47,6 +48,8 @@ def test_equal_values_make_the_interval_narrower(levels):
     """
     Kendall's count of 45 pairs has a variance of 125, and of 108.3 with five equal values.
     """
+    from scipy.stats import theilslopes  # takes a second to import
+
     seconds = np.arange(10.0)
 
     ends = [end[0] for end in theil_sen(seconds, np.array([levels], float))]

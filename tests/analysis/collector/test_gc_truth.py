@@ -89,7 +89,7 @@ def test_utilisation_is_that_of_the_runtime(path):
         assert taken <= truth * 1.03
 
 
-@pytest.mark.at_most(20)
+@pytest.mark.at_most(8)
 @pytest.mark.parametrize("path", UNLIMITED, ids=ids)
 def test_without_a_memory_limit_no_collection_is_a_limits(path):
     """

@@ -52,7 +52,7 @@ def test_packed_collections_come_out_as_they_were(both):
     assert_frame_equal(whole.cycles[["number"]], packed.cycles["number"].to_frame())
 
 
-@pytest.mark.at_most(6)
+@pytest.mark.at_most(4)
 @pytest.mark.parametrize(
     "answer",
     [

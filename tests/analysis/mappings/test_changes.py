@@ -77,7 +77,7 @@ def test_two_processes_are_held_together_by_kind_and_file():
     assert [("go-heap", "", "grew", 2)] == found
 
 
-@pytest.mark.at_most(5)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_the_changes_of_mappings_add_up_to_that_of_rss(path):
     """

@@ -28,7 +28,7 @@ def sizes_of(groups):
     return dict(zip(groups.rows["group"], groups.rows["bytes"].tolist(), strict=True))
 
 
-@pytest.mark.at_most(7)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize("path", [*CAPTURES, *INJECTED], ids=lambda path: path.name)
 def test_the_groups_of_every_fixture_add_up_to_rss(path):
     for facts in diagnosed(path).moments:

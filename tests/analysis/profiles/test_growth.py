@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from gomem.analysis.profiles.growth import GROWTH, OTHERS, Series, growth, series_of
 from tests.builders import FIXTURES, diagnosed
@@ -165,11 +164,13 @@ def test_the_slope_is_that_of_theil_and_sen():
     """
     Held against SciPy's, interval included, where nothing is sampled.
     """
+    from scipy.stats import theilslopes  # takes a second to import
+
     levels = np.random.default_rng(3).normal(np.arange(MOMENTS) * 1000.0, 700.0) + 10_000
 
     found = only(levels)
 
-    slope, _, low, high = stats.theilslopes(levels, np.arange(MOMENTS))
+    slope, _, low, high = theilslopes(levels, np.arange(MOMENTS))
     assert pytest.approx([slope, low, high]) == [
         found["slope"], found["slope_low"], found["slope_high"],
     ]  # fmt: skip

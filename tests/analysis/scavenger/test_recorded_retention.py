@@ -88,7 +88,7 @@ def test_every_recording_is_held_to_its_truth():
     assert {"huge-pages", "unknown"} == set(VERDICTS) - said
 
 
-@pytest.mark.at_most(17)
+@pytest.mark.at_most(9)
 @pytest.mark.parametrize(("name", "begin", "end", "code", "share"), CASES)
 def test_what_was_the_case_is_said(name, begin, end, code, share):
     run = recorded(name)

@@ -36,7 +36,7 @@ def rows(profile, **options):
     return list(frame[[frame.columns[0], "flat", "cum"]].itertuples(index=False, name=None))
 
 
-@pytest.mark.at_most(20)
+@pytest.mark.at_most(8)
 @pytest.mark.parametrize(
     "moment",
     sorted({path.parent for path in GOLDEN}),

@@ -96,7 +96,7 @@ def test_there_are_golden_files_for_all_four_heap_sample_types():
     assert {"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"} == types
 
 
-@pytest.mark.at_most(7)
+@pytest.mark.at_most(3)
 @pytest.mark.go
 @pytest.mark.skipif(shutil.which("go") is None, reason="there is no go on the PATH")
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_the_captures_stay_small():
     assert sum(path.stat().st_size for path in LABORATORY.glob("captures/*")) <= 21 << 20
 
 
-@pytest.mark.at_most(4)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_gomem_answers_about_a_sample(name):
     """Whatever it says, it says of a cause it knows, and in order of severity."""

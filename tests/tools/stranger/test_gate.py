@@ -64,7 +64,7 @@ def memory():
         yield memory
 
 
-@pytest.mark.at_most(8)
+@pytest.mark.at_most(4)
 def test_a_capture_tells_the_same_or_less_however_it_is_handed_on(capture, one, choice, memory):
     said = unlike(capture, one, choice, memory)
 

@@ -133,7 +133,7 @@ def test_captures_as_text(pair, golden):
     assert golden(f"compare-{pair}.txt", text) == text
 
 
-@pytest.mark.at_most(5)
+@pytest.mark.at_most(2)
 @pytest.mark.parametrize(
     ("before", "after"),
     [pytest.param(a, b, id=f"{a.name}-{b.name}") for a, b in pairwise(CAPTURES)],

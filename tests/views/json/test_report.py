@@ -11,7 +11,7 @@ from tests.views.json.validators import validator_of
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
 
-@pytest.mark.at_most(5)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 def test_every_capture_fits_the_schema(capture):
     report = json.loads(render_json_report(diagnosed(capture)))

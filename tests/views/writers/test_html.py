@@ -82,7 +82,7 @@ def page(shrunk):
     return Page(shrunk)
 
 
-@pytest.mark.at_most(5)
+@pytest.mark.at_most(3)
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 def test_every_element_is_closed_and_every_id_is_unique(capture):
     page = Page(html_report(capture))

@@ -27,7 +27,7 @@ def lines_of(document, width=80):
     return write_summary(document, width=width, color=False, more=MORE).splitlines()
 
 
-@pytest.mark.at_most(7)
+@pytest.mark.at_most(4)
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_it_fits_the_screen(path, width):
