@@ -204,8 +204,8 @@ def kept(name="dump", *others):
 def test_the_keeper_that_grew_between_two_heap_dumps_is_named():
     (finding,) = heap_growth.find(but(case(10 + 2 * T), kept=kept("dump", "second.dump")))
 
-    assert "; retained by main.cache" in finding.title
-    assert ("2/heap.dump", "retained by main.cache", "B") in {
+    assert "; held by main.cache" in finding.title
+    assert ("2/heap.dump", "held by main.cache", "B") in {
         (one.artefact, one.field, one.unit) for one in finding.evidence
     }
 
@@ -215,7 +215,7 @@ def test_of_one_heap_dump_it_is_what_keeps_most_of_what_the_site_allocated():
 
     (finding,) = heap_growth.find(but(case(10 + 2 * T), growth_holders=held, kept=kept()))
 
-    assert "; retained by main.queue" in finding.title
+    assert "; held by main.queue" in finding.title
 
 
 def test_of_one_heap_dump_no_keeper_is_named_where_no_site_is_known():
@@ -258,7 +258,7 @@ def test_readings_of_a_log_are_said_as_the_log_prints_them():
     """
     The log rounds down to 1 MiB; a reading is the middle of what it can be, 0.5 MiB higher.
     """
-    level = Level("log", T, (10.5 + 2 * T) * MIB)
+    level = Level("log", T, (10.5 + 2 * T) * MIB, errors=np.full(len(T), MIB / 2))
     live = LiveHeap(level, frozenset(KINDS), 1.0)
 
     (finding,) = heap_growth.find(case_of([facts(name="1")], live_heap=live))

@@ -30,9 +30,9 @@ def said_of(diagnosis):
 @pytest.mark.parametrize(
     ("sizes", "heap", "label"),
     [
-        pytest.param([50, 51, 50, 51], HEAP, "healthy, judging by 2 files", id="23 MiB in use"),
-        pytest.param([300] * 4, HEAP, "no growth seen, judging by 2 files", id="of 300 MiB"),
-        pytest.param([50, 51, 50, 51], None, "no growth seen, judging by 1 file", id="RSS alone"),
+        pytest.param([50, 51, 50, 51], HEAP, "healthy (2 files read)", id="23 MiB in use"),
+        pytest.param([300] * 4, HEAP, "no growth seen (2 files read)", id="of 300 MiB"),
+        pytest.param([50, 51, 50, 51], None, "no growth seen (1 file read)", id="RSS alone"),
         pytest.param([50, 51], None, "no verdict", id="two readings"),
         pytest.param([50, 90, 130, 170], None, "note", id="it grows"),
     ],
