@@ -268,6 +268,22 @@ def test_readings_of_a_log_are_said_as_the_log_prints_them():
     assert {10 * MIB, 70 * MIB} <= {one.value for one in finding.evidence if one.unit == "B"}
 
 
+def test_a_rate_whose_bounds_are_far_apart_is_said_as_the_least():
+    """
+    A slice that doubles: each copy is garbage by the next GC but one, so the marks swing.
+    """
+    steady, swings = 2 * T, 2 * T + np.where(np.arange(len(T)) % 2, 22, 0)
+    said = [
+        heap_growth.find(
+            case_of([facts(name="1")], live_heap=LiveHeap(level, frozenset(KINDS), 1.0))
+        )[0]
+        for level in (Level("marks", T, (10 + values) * MIB) for values in (steady, swings))
+    ]
+
+    assert "grows by 2 MiB/s" in said[0].title
+    assert "grows by at least" in said[1].title
+
+
 def delta(tmp_path, grown_mib, *, nanos=30 * 10**9):
     """The diagnosis of a profile as heap?seconds=30 serves it."""
     used = sample(1, 2, value=grown_mib * MIB)
