@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES
+from gomem.analysis.collector.steps import ROUNDING_ERROR
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC, LOG, MARKS, PROFILES
 from gomem.analysis.series.level import LATE, Level, Rise
 from gomem.causes.scores import bounded_log, probability_of
@@ -85,7 +85,7 @@ def printed_bytes(size: float, error: float) -> int:
 
     `error` is the reading's: half of what the log rounds to, if it is of the log.
     """
-    return round(size) // MIB * MIB if error == ROUNDING_BYTES / 2 else round(size)
+    return round(size) // MIB * MIB if error == ROUNDING_ERROR else round(size)
 
 
 def read_from(level: Level, case: Case) -> str:

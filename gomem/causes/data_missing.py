@@ -92,7 +92,7 @@ def _missing(case: Case, name: str, without: list[str], what: str, command: Comm
         every, full = Count(len(case.facts.moments), "snapshot"), "full " * some
         title, whose = text("{} has no {}{}", first, full, name), "its "
         if has_several:  # some have some fields, others none
-            of_all = text("{} of {}", str(len(without)), every)
+            of_all = text("{} of {}", Count(len(without)), every)
             title, whose = text("{} have no {}{}", of_all, full, name), "their "
         if len(without) == len(case.facts.moments):
             title, whose = text("no snapshot has {}{}", full, name), ""

@@ -230,13 +230,12 @@ def _title(
     what = "Leak, filling cache or burst" if is_step else KEEPS
     is_about = live.level.source == PROFILES or _is_bounded(live.level)
     grows = text(
-        "{}: {}{}the live heap {} by {}{} and {} {}{}{}",
+        "{}: {}{}the live heap {} by {} and {} {}{}{}",
         WORK if has_ended else what,
         "" if live.earlier_run is None else f"in run {live.earlier_run} of the log, ",
         "outside bursts " if live.rises_between_bursts else "",
         "grew" if has_ended else "grows",
-        "about " if is_about else "",
-        Rate(rise.rate, rise.low, rise.high),
+        text("about {}", Rate(rise.rate, rise.low, rise.high)) if is_about else _rate(rise, case),
         "reached" if has_ended else "has reached",
         "at most " if _is_bounded(live.level) else "",
         Bytes(printed_bytes(_reached(live, rise), live.level.error_at(-1))),
@@ -259,6 +258,15 @@ def _elsewhere_title(sites: tuple[Site, ...]) -> Text:
     words = "{}: {} more live heap from {}{}, beside the goroutines that pile up"
     more = text(" and {} more", Count(len(sites) - 1, "function")) if sites[1:] else ""
     return text(words, KEEPS, grown, sites[0].words, more)
+
+
+def _rate(rise: Rise, case: Case) -> Text:
+    """The rate; the least or the most that it can be, if its bounds are far apart."""
+    if rise.low <= 0:
+        return text("up to {}", Rate(rise.high, rise.low, rise.high))
+    if rise.low < case.thresholds.most_share * rise.high:
+        return text("at least {}", Rate(rise.low, rise.low, rise.high))
+    return text("{}", Rate(rise.rate, rise.low, rise.high))
 
 
 def _is_bounded(level: Level) -> bool:

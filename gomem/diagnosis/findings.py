@@ -234,7 +234,8 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
         return replace(finding, title=same)
     counted = text("{} counts part of this memory", rival.code)
     if has_room:
-        counted = text("part of it is in the {} of {}", Bytes(rival.bytes), rival.code)
+        words = "the {} of {} include part of this memory"
+        counted = text(words, Bytes(rival.bytes), rival.code)
     return replace(finding, title=text("{}; {}", finding.title, counted))
 
 

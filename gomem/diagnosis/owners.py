@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.account import Snapshot, common_division
+from gomem.analysis.memory.bounds import total
 from gomem.diagnosis.part_words import part_key, part_name
 from gomem.text import MomentName, text
 
@@ -44,6 +45,11 @@ class Owner:
     def change(self) -> Interval:
         """The bounds of the growth from the first snapshot to the last."""
         return self.sizes[-1] - self.sizes[0]
+
+
+def change_of(parts: Iterable[Owner]) -> Interval:
+    """The bounds of the growth of several parts together."""
+    return total(part.change for part in parts)
 
 
 @dataclass(frozen=True)

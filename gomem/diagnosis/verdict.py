@@ -362,7 +362,7 @@ def _group_name(facts: MomentFacts, group: str) -> str:
     """The name of a group; memory that is not broken down, beside files alone, is anonymous."""
     assert facts.groups is not None
     is_anonymous = group == UNDIVIDED and set(facts.groups.sizes) == {UNDIVIDED, FILES}
-    return "anonymous memory, not broken down" if is_anonymous else NAMES[group]
+    return "anonymous memory, not broken down" if is_anonymous else facts.groups.names[group]
 
 
 def _retained(diagnosis: Diagnosis, facts: MomentFacts) -> Text:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, pieces_of
+from gomem.analysis.collector.steps import ROUNDING_ERROR, Cycles, pieces_of
 from gomem.analysis.memory.live_heap import (
     MIN_MARKS,
     PROFILES,
@@ -141,7 +141,7 @@ def marks_of(cycles: Cycles, run: int | None = None) -> Marks | None:
     seconds, live, numbers = (
         rows[name].to_numpy(np.float64) for name in ("at_seconds", "heap_live_bytes", "number")
     )
-    return Marks(seconds, live, numbers, ROUNDING_BYTES / 2)
+    return Marks(seconds, live, numbers, ROUNDING_ERROR)
 
 
 def in_use_of(profiles: Mapping[str, Profile]) -> list[InUse]:

@@ -266,8 +266,8 @@ class Verdict:
 
     @property
     def stop(self) -> str:
-        """What separates the label from the sentence: a label of two clauses stands alone."""
-        return "." if "," in self.label else ":"
+        """What separates the label from the sentence: a label of two parts stands alone."""
+        return "." if {",", "("} & set(self.label) else ":"
 
     @property
     def number(self) -> str:

@@ -33,7 +33,7 @@ def test_moments_that_lack_it_are_counted_and_named():
 
     (found,) = find(answers(facts(name="1"), *without))
 
-    assert found.title.startswith("2 snapshots have no smaps")
+    assert found.title.startswith("2 of 3 snapshots have no smaps")
     assert ["snapshot 2, snapshot 3"] == [one.value for one in found.evidence]
 
 

@@ -113,8 +113,8 @@ def test_a_few_hundred_behind_an_unclosed_result_are_seen():
 @pytest.mark.parametrize(
     ("without_stack", "said"),
     [
-        pytest.param(0, "they retain about", id="all have stacks"),
-        pytest.param(40, "they retain at least", id="most have none"),
+        pytest.param(0, "they hold about", id="all have stacks"),
+        pytest.param(40, "they hold at least", id="most have none"),
     ],
 )
 def test_what_has_no_stack_has_no_upper_bound(without_stack, said):
@@ -520,7 +520,7 @@ def test_a_heap_dump_says_what_they_alone_keep():
 
     (finding,) = goroutine_leak.find(case([1, 3001, 6001], kept=kept))
 
-    assert ("1/heap.dump", "retained by the goroutines of main.serve.func1", 4096) in {
+    assert ("1/heap.dump", "held by the goroutines of main.serve.func1", 4096) in {
         (one.artefact, one.field, one.value) for one in finding.evidence
     }
 
@@ -556,7 +556,7 @@ def test_open_files_that_rise_with_them_are_evidence(tmp_path):
 
     (found,) = (f for f in diagnosis.findings if f.code == "goroutine-leak")
     said = {(str(one.field), one.value, one.artefact) for one in found.evidence}
-    assert ("open files, first", 293, "metrics-01.07.47.txt") in said
+    assert ("open files, first", 293, "metrics-01.07.20.txt") in said
     assert ("open files, last", 1143, "metrics-01.07.47.txt") in said
 
 

@@ -61,7 +61,7 @@ def test_profiles_that_rise_with_rss_are_told_although_their_own_rise_slows(prof
 
     assert (Severity.WARNING, "possible") == (finding.severity, finding.confidence)
     assert (
-        "RSS grows by 3.5 MiB/s and has reached 116 MiB; nearly all of the growth is from"
+        "RSS grows by 3.4 MiB/s and has reached 116 MiB; nearly all of the growth is from"
         in f"{finding.title}"
     )
     assert "--base" in f"{finding.next_step}"

@@ -204,8 +204,8 @@ def kept(name="dump", *others):
 def test_the_keeper_that_grew_between_two_heap_dumps_is_named():
     (finding,) = heap_growth.find(but(case(10 + 2 * T), kept=kept("dump", "second.dump")))
 
-    assert "; retained by main.cache" in finding.title
-    assert ("2/heap.dump", "retained by main.cache", "B") in {
+    assert "; held by main.cache" in finding.title
+    assert ("2/heap.dump", "held by main.cache", "B") in {
         (one.artefact, one.field, one.unit) for one in finding.evidence
     }
 
@@ -215,7 +215,7 @@ def test_of_one_heap_dump_it_is_what_keeps_most_of_what_the_site_allocated():
 
     (finding,) = heap_growth.find(but(case(10 + 2 * T), growth_holders=held, kept=kept()))
 
-    assert "; retained by main.queue" in finding.title
+    assert "; held by main.queue" in finding.title
 
 
 def test_of_one_heap_dump_no_keeper_is_named_where_no_site_is_known():
@@ -258,7 +258,7 @@ def test_readings_of_a_log_are_said_as_the_log_prints_them():
     """
     The log rounds down to 1 MiB; a reading is the middle of what it can be, 0.5 MiB higher.
     """
-    level = Level("log", T, (10.5 + 2 * T) * MIB)
+    level = Level("log", T, (10.5 + 2 * T) * MIB, errors=np.full(len(T), MIB / 2))
     live = LiveHeap(level, frozenset(KINDS), 1.0)
 
     (finding,) = heap_growth.find(case_of([facts(name="1")], live_heap=live))
@@ -266,6 +266,22 @@ def test_readings_of_a_log_are_said_as_the_log_prints_them():
     (reached,) = finding.title.of(Bytes)
     assert 70 * MIB == reached.value
     assert {10 * MIB, 70 * MIB} <= {one.value for one in finding.evidence if one.unit == "B"}
+
+
+def test_a_rate_whose_bounds_are_far_apart_is_said_as_the_least():
+    """
+    A slice that doubles: each copy is garbage by the next GC but one, so the marks swing.
+    """
+    steady, swings = 2 * T, 2 * T + np.where(np.arange(len(T)) % 2, 22, 0)
+    said = [
+        heap_growth.find(
+            case_of([facts(name="1")], live_heap=LiveHeap(level, frozenset(KINDS), 1.0))
+        )[0]
+        for level in (Level("marks", T, (10 + values) * MIB) for values in (steady, swings))
+    ]
+
+    assert "grows by 2 MiB/s" in said[0].title
+    assert "grows by at least" in said[1].title
 
 
 def delta(tmp_path, grown_mib, *, nanos=30 * 10**9):

@@ -134,8 +134,8 @@ def test_a_heap_that_swings_below_its_peak_has_not_grown(tmp_path):
             "FreeOSMemory",
             id="idle known",
         ),
-        pytest.param("Alloc = 1200 MiB Sys = 2311 MiB NumGC = 91", "what retains", id="half live"),
-        pytest.param("Alloc = 1 MiB Sys = 12 MiB NumGC = 3", "what retains", id="small"),
+        pytest.param("Alloc = 1200 MiB Sys = 2311 MiB NumGC = 91", "what holds", id="half live"),
+        pytest.param("Alloc = 1 MiB Sys = 12 MiB NumGC = 3", "what holds", id="small"),
     ],
 )
 def test_where_little_is_live_the_next_step_asks_what_the_runtime_keeps(tmp_path, fields, asked):

@@ -298,4 +298,4 @@ def test_a_cut_rollup_says_how_much_is_in_files(paste):
         "Private_Clean:    258000 kB\nPrivate_Dirty:      6144 kB\n"
     )
 
-    assert "RSS is 260 MiB: 254 MiB mapped files and shared memory" in said(found)
+    assert "RSS is 260 MiB: 254 MiB files and program text" in said(found)

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import (
-    ROUNDING_BYTES,
+    ROUNDING_ERROR,
     Cycles,
     overlapping,
     pieces_of,
@@ -231,7 +231,7 @@ def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
 
 def _live_heap(run: Run) -> LiveHeap:
     # sizes are rounded down to 1 MiB
-    level = Level("log", run.at, run.live, np.full(len(run.at), ROUNDING_BYTES / 2))
+    level = Level("log", run.at, run.live, np.full(len(run.at), ROUNDING_ERROR))
     warm = level.warm
     tenth = max(1, len(warm) // 10)
     is_enough = np.unique(warm.seconds).size >= MIN_FILLED

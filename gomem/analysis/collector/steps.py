@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ROUNDING_BYTES = MIB  # the runtime rounds each heap size down to whole MiB
+ROUNDING_ERROR = ROUNDING_BYTES / 2  # of the middle of what a printed size can be
 # for sums and differences of printed decimals, without binary rounding errors
 NANOSECOND_DIGITS = 9
 STOPS = ("sweep_termination_seconds", "mark_termination_seconds")

@@ -82,7 +82,7 @@ class MemoryGroups:
     # A row per group; see `MEMORY_GROUPS`. `bytes` adds up to RSS exactly.
     rows: pd.DataFrame
     claims: pd.DataFrame  # the Go heap's reserved memory by part; see `HEAP_CLAIMS`; can be empty
-    has_smaps: bool = True  # without, the program's own pages are among the files
+    has_program: bool = True  # whether the program's own pages are apart from files
 
     def bytes_of(self, group: str) -> int | None:
         """Return RSS of a group in bytes; None if unknown, or only a larger group is known."""
@@ -172,7 +172,7 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
     names, has_sum = dict(NAMES), HEAP in there and not there.isdisjoint(GO_HEAP_GROUPS)
     if has_sum:
         names[HEAP] = HEAP_SUM
-    is_one = FILES in there and not all(groups.has_smaps for groups in several)
+    is_one = FILES in there and not all(groups.has_program for groups in several)
     if is_one:
         order, names[FILES] = [group for group in order if group != PROGRAM], FILES_SUM
     columns: dict[str, object] = {"group": pd.Series(order, dtype="str")}
@@ -196,7 +196,7 @@ def memory_groups(
     """Put a ledger's parts into groups that add up to RSS; no group is negative.
 
     `live_bytes` is what the last collection before the snapshot marked. If None, live objects and
-    garbage are one group.
+    garbage are one group. Without smaps (`has_smaps`), the program's own pages are among the files.
     """
     sizes, claims = _summed(parts, live_bytes)
     heap_claims = {group: claims[group] for group in GO_HEAP_GROUPS if group in claims}
@@ -214,13 +214,14 @@ def memory_groups(
     elif untouched:
         lazy_free = sum(_bytes_of(parts, "heap_released_resident"))
         _take_off(sizes, untouched, GO_HEAP_GROUPS, spared={FREE: lazy_free})
-    names = NAMES if has_smaps else NAMES | {FILES: FILES_SUM}
+    has_program = has_smaps or PROGRAM in sizes
+    names = NAMES if has_program else NAMES | {FILES: FILES_SUM}
     rows = [
         (group, names[group], sizes[group], claims.get(group)) for group in GROUPS if group in sizes
     ]
     divided = [(group, NAMES[group], size) for group, size in heap_claims.items()]
     return MemoryGroups(
-        build_rows(rows, MEMORY_GROUPS), build_rows(divided, HEAP_CLAIMS), has_smaps
+        build_rows(rows, MEMORY_GROUPS), build_rows(divided, HEAP_CLAIMS), has_program
     )
 
 

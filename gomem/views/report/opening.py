@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.memory.bounds import total
 from gomem.charts.look import BLUE, GROUP_LOOK, look_of_group
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.first_sentence import first_and_rest
+from gomem.diagnosis.owners import change_of
 from gomem.diagnosis.part_words import brief_level
 from gomem.inputs.schema import rows_of
 from gomem.text import (
@@ -145,7 +145,7 @@ def _keys(
         sums = [
             sum(part.sizes[place].middle for part in small) for place in range(len(owners.totals))
         ]
-        change = _change_words(total(part.change for part in small)) if changes else ""
+        change = _change_words(change_of(small)) if changes else ""
         others = text("others, each under {}", Bytes(round(SMALL * _longest(owners))))
         keys.append(Key(others, *GREY, tuple(Bytes(round(size)) for size in sums), change))
     if any(owners.beyond):

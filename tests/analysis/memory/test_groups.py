@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gomem.analysis.memory.groups import GROUPS, memory_groups, side_by_side
+from gomem.analysis.memory.groups import GO_HEAP_GROUPS, GROUPS, memory_groups, side_by_side
 from gomem.analysis.memory.ledger import PARTS
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 from tests.views.ledgers import ledger
@@ -336,4 +336,25 @@ def test_side_by_side_a_group_that_a_snapshot_does_not_have_is_missing():
     assert ["go_objects", "go_stacks", "program"] == rows["group"].tolist()
     assert [10 * MIB, None, None] == [None if pd.isna(size) else size for size in rows["0"]]
     assert [None, 2 * MIB, 5 * MIB] == [None if pd.isna(size) else size for size in rows["1"]]
-    assert ["group", "name", "0", "1"] == list(rows)
+    assert ["group", "name", "within", "0", "1"] == list(rows)
+
+
+def test_side_by_side_the_sum_of_the_heap_says_which_rows_are_within_it():
+    whole = memory_groups(parts_of(heap_unexplained=3 * MIB), 3 * MIB)
+    rows = side_by_side([whole, groups_of(heap_objects=10, stacks=2)]).set_index("group")
+
+    assert ("Go heap and stacks", False) == tuple(rows.loc["go_heap", ["name", "within"]])
+    assert set(rows.index[rows["within"]]) == set(rows.index) & set(GO_HEAP_GROUPS)
+
+
+def test_side_by_side_files_and_program_are_one_row_where_a_moment_has_no_smaps():
+    without = memory_groups(parts_of(mapped_files=5 * MIB), 5 * MIB, has_smaps=False)
+    fine = groups_of(mapped_files=1, binary=5)
+
+    rows = side_by_side([without, fine]).set_index("group")
+
+    assert "files and program text" == rows.loc["files", "name"] == without.rows["name"][0]
+    assert "program" not in rows.index
+    assert (5 * MIB, fine.bytes_of("files") + fine.bytes_of("program")) == (
+        rows.loc["files", "0"], rows.loc["files", "1"],
+    )  # fmt: skip

@@ -86,7 +86,7 @@ def test_a_report_says_who_holds_and_not_who_allocated(tmp_path):
 
     said = diagnosis.verdict.sentence
     assert CACHE in said
-    assert "retained by" in said
+    assert "held by" in said
     assert [312 * MIB] == [part.value for part in said.parts if type(part).__name__ == "Bytes"]
     shown = as_text(diagnosis)
     assert "allocated by" not in shown

@@ -198,6 +198,11 @@ def test_the_scavengers_lines_are_drawn_where_they_stand():
     )
 
 
+def diagnosis_of(collector):
+    facts = SimpleNamespace(collector=collector, live_heap=None)
+    return SimpleNamespace(collector=collector, facts=facts, owners="RSS by owner")
+
+
 @pytest.mark.parametrize("count", [1, 2, 40, 1000])
 def test_every_figure_has_its_numbers_below(count):
     """
@@ -205,7 +210,7 @@ def test_every_figure_has_its_numbers_below(count):
     """
     facts = facts_of(*[{"after": SCAV}] * count)
 
-    blocks = collector_section(SimpleNamespace(collector=facts, owners="RSS by owner")).blocks
+    blocks = collector_section(diagnosis_of(facts)).blocks
 
     figures = [place for place, block in enumerate(blocks) if isinstance(block, Figure)]
     assert 5 == len(figures)
@@ -218,7 +223,7 @@ def test_every_figure_has_its_numbers_below(count):
 
 def test_every_row_has_as_many_cells_as_its_table_has_columns():
     facts = facts_of(*[{"after": SCAV}] * 3)
-    section = collector_section(SimpleNamespace(collector=facts, owners="RSS by owner"))
+    section = collector_section(diagnosis_of(facts))
     tables = [block for block in section.blocks if isinstance(block, Table)]
     tables += [timeline_table(facts.timeline_table), activity_table(facts.timeline_table)]
     tables += [times_table(facts.pauses), histogram_table(facts.pauses)]

@@ -173,7 +173,7 @@ def test_a_heap_profile_alone_says_who_holds_it(tmp_path):
     tmp_path.joinpath("heap.pb.gz").write_bytes(HEAP.read_bytes())
 
     bars = bars_of(diagnose(tmp_path))
-    assert "Live objects: 17 MiB, by function" == bars.caption
+    assert "inuse_space: 17 MiB, by function" == bars.caption
     assert "main.newService" == bars.bars[0].name
     assert "14 MiB, 79 % (9.1 MiB to 19 MiB)" == bars.bars[0].value.replace("\u00a0", " ")
 

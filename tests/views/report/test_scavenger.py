@@ -10,7 +10,7 @@ from gomem.views.json.report import report_json
 from gomem.views.report.scavenger import EPISODES, TABLE_ROWS, scavenger_section
 from tests.retention_captures import log, thinned
 
-RULES = "When the scavenger releases memory, by Go release (sizes without goroutine stacks)"
+RULES = "The scavenger's rules, by Go version (sizes exclude goroutine stacks)"
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_the_goals_are_told_with_their_formulas(quiet):
     paced = "release down to 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)"
     assert [[paced, "applies", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]
     folded = blocks(scavenger_section(quiet), Folded)
-    (others,) = [one for one in folded if one.summary.startswith("Rules of other releases")]
+    (others,) = [one for one in folded if one.summary.startswith("Rules of other Go versions")]
     assert 4 == len(others.blocks[0].rows)
     calls = tables["Calls to debug.FreeOSMemory in the log"]
     assert ["8", "912 KiB"] == [cell.text for cell in calls.rows[0][:2]]
@@ -86,7 +86,7 @@ def test_what_free_os_memory_and_madvdontneed_would_do(tmp_path):
 
     (notes,) = blocks(section, Notes)
     assert notes.lines[0].startswith(
-        "debug.FreeOSMemory would release 424 KiB of idle heap, as far as it is resident"
+        "debug.FreeOSMemory would release up to 424 KiB of idle heap, and the garbage"
     )
     assert "With GODEBUG=madvdontneed=1, RSS would be 176 MiB lower" in notes.lines[1]
 

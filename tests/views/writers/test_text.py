@@ -50,7 +50,7 @@ def test_a_healthy_capture_has_no_warning():
     text = as_text(diagnosed(HEALTHY))
 
     assert "✓ healthy (" in text
-    assert ": RSS is 60 MiB at 3-later: 26 MiB live heap, 21 MiB allocated" in text
+    assert ". RSS is 60 MiB at 3-later: 26 MiB live heap, 21 MiB allocated" in text
     assert "Next: Nothing to do." in text
     assert "▲" not in text
 
