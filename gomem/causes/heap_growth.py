@@ -265,10 +265,9 @@ def _title(
         grows = text("{}; held by {}", grows, Function(keeper.name))
     if not sites:
         return grows
-    library = library_of(case, sites)
-    whose, part = (
-        (sites[0].words, sites[0].share) if library is None else (library.words, library.share)
-    )
+    library, whose, part = library_of(case, sites), sites[0].words, sites[0].share
+    if library is not None and library.says_more:
+        whose, part = library.words, library.share
     share = share_words(part, case.thresholds)
     is_growth = case.facts.profiles.growth_holders is not None
     what = "the growth" if is_growth else "inuse_space"

@@ -31,12 +31,19 @@ class Library:
     Attributes:
         package: Its path.
         share: The share of all its sites.
+        sites: How many of its functions are sites.
         callers: The program's own functions that hold memory below a call into it, most first.
     """
 
     package: str
     share: float
+    sites: int
     callers: tuple[Caller, ...]
+
+    @property
+    def says_more(self) -> bool:
+        """Whether the package says more than its only function."""
+        return bool(self.callers) or self.sites > 1
 
     @property
     def words(self) -> Text:
@@ -57,7 +64,8 @@ def library_of(case: Case, sites: Sequence[Site]) -> Library | None:
     if sites[0].own_function not in others:
         return None
     package = package_of(sites[0].own_function)
-    share = sum(site.share for site in sites if package_of(site.own_function) == package)
+    same = [site.share for site in sites if package_of(site.own_function) == package]
     spelled = re.escape(package.replace("%2e", ".")).replace(r"\.", r"(?:\.|%2e)")
     holding = case.facts.callers.holding(rf"^{spelled}\.")
-    return Library(package, share, tuple(by for by in holding if by.function not in others))
+    callers = tuple(by for by in holding if by.function not in others)
+    return Library(package, min(1.0, sum(same)), len(same), callers)
