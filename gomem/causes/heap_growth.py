@@ -51,8 +51,10 @@ from gomem.causes.grown_in_one_file import (
 )
 from gomem.causes.missing_call import of_goroutines, of_growth
 from gomem.causes.multiplying_series import of_series
+from gomem.causes.of_library import library_of
 from gomem.causes.sites import (
     aging_words,
+    called_by,
     growing_sites,
     holding_sites,
     share_words,
@@ -61,6 +63,7 @@ from gomem.causes.sites import (
 )
 from gomem.facts.told_beside import ended_well
 from gomem.text import Bytes, Count, Function, Rate, Seconds, Text, text
+from gomem.units import KIB
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
@@ -162,7 +165,7 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
         mechanism=_GOROUTINE_MECHANISM
         if theirs
         else sentences(_mechanism(live, sites, case), _ELSEWHERE if elsewhere else ""),
-        next_step=_INPUT_HALVED if ended else _next_step(rise, case),
+        next_step=_INPUT_HALVED if ended else _next_step(rise, case, () if missing else sites),
         confidence=confidence,
         sites=sites,
         missing_call=missing,
@@ -189,7 +192,21 @@ def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
     rough = _LAG if live.level.source == PROFILES else ""
     words = (CAUSE.mechanism, step, rough, _slowing(live.rise), _burst(live), _unseen(live))
     said = text("{}{}{}{}{}{}", *words)
-    return sentences(said, aging_words(case, sites))
+    return sentences(said, aging_words(case, sites), _part_words(sites))
+
+
+_A_PART = (
+    "{} allocates {} at a time: if only a part of each is needed, a substring or a slice of it "
+    "retains the whole; strings.Clone and bytes.Clone copy the part."
+)
+
+
+def _part_words(sites: tuple[Site, ...]) -> Text:
+    """Say that a part of a large object retains all of it; empty for small objects."""
+    size = sites[0].object_bytes if sites else None
+    if size is None or size < LARGE_OBJECT:
+        return Text()
+    return text(_A_PART, Function(sites[0].own_function), Bytes(size))
 
 
 def _slowing(rise: Rise | None) -> Text:
@@ -220,6 +237,7 @@ def _burst(live: LiveHeap) -> Text:
     return Text() if last is None else text(said, Bytes(round(last)))
 
 
+LARGE_OBJECT = 32 * KIB  # above it, an object has pages of its own
 BETWEEN_BURSTS = "live heap outside bursts"
 
 
@@ -246,10 +264,13 @@ def _title(
         grows = text("{}; held by {}", grows, Function(keeper.name))
     if not sites:
         return grows
-    share = share_words(sites[0].share, case.thresholds)
-    if case.facts.profiles.growth_holders is None:
-        return text("{}; {} of inuse_space is from {}", grows, share, sites[0].words)
-    return text("{}; {} of the growth is from {}", grows, share, sites[0].words)
+    library, whose, part = library_of(case, sites), sites[0].words, sites[0].share
+    if library is not None and library.says_more:
+        whose, part = library.words, library.share
+    share = share_words(part, case.thresholds)
+    is_growth = case.facts.profiles.growth_holders is not None
+    what = "the growth" if is_growth else "inuse_space"
+    return text("{}; {} of {} is from {}", grows, share, what, whose)
 
 
 def _elsewhere_title(sites: tuple[Site, ...]) -> Text:
@@ -340,7 +361,7 @@ def _keeper_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
     return [Evidence(kept.dump, text("held by {}", Function(keeper.name)), keeper.bytes, "B")]
 
 
-def _next_step(rise: Rise, case: Case) -> Text:
+def _next_step(rise: Rise, case: Case, sites: tuple[Site, ...]) -> Text:
     paths = list(case.facts.profiles.paths.values())
     if not paths:
         return NAME_IT
@@ -348,4 +369,6 @@ def _next_step(rise: Rise, case: Case) -> Text:
         return text(_ONE_MORE, CAPTURE, with_files("gomem top LAST --base {} --cum", *paths))
     see = text(SEE_CALLERS, top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
-    return sentences(see, WATCH if is_short else "")
+    library = library_of(case, sites)
+    who_calls = called_by(library.callers) if library is not None else ""
+    return sentences(who_calls, see, WATCH if is_short else "")

@@ -234,18 +234,20 @@ def _of_memory(
     explained, whole = _Explained(), 0
     for stack, value in came.items():
         inside, own = inside_of_own(stack, others)
-        if value <= 0 or own not in named:
+        # A library's own goroutine allocates for what the program opened.
+        holder = own or next(filter(can_be_mended, stack), "")
+        if value <= 0 or holder not in named:
             continue
         whole += value
         row = signature_of(inside, kind, case.facts.go_version)
-        if row is not None:
+        if row is not None and (own or row.opened):
             explained.add(row, value, "" if row.is_for_another(inside) else own)
     found = explained.largest(Counter(), case.thresholds.most_share * whole)
     if found is None:
         return None
     owners = [own for own, _ in explained.own[found.name].most_common() if own]
     if not owners:
-        return _missing(found, case)
+        return _said(found, case, Counter())
     site = named[owners[0]]
     return _missing(found, case, site.own_function, site.file, site.line)
 

@@ -9,14 +9,16 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.own_code import Stacks, own_code
-from gomem.analysis.profiles.published import total_bounds
+from gomem.analysis.profiles.published import published, total_bounds
+from gomem.causes.sites import allocating_sites, share_words
 from gomem.diagnosis.grown_rows import grown_rows
 from gomem.diagnosis.pasted_profiles import part_words, table_words
 from gomem.diagnosis.table_callers import MOSTLY, WORTH_NAMING
-from gomem.facts.profiles import ALLOCATED, IN_USE
+from gomem.facts.profiles import ALLOCATED, IN_USE, that_count
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of
-from gomem.text import Bytes, Function, Share, Text, joined, text
+from gomem.text import Bytes, Count, Function, Rate, Seconds, Share, Text, joined, text
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 HOLDERS = 3  # named
 WIDE = 8  # the ends of a total's 95 % interval, whose parts are not worth naming
 NEARLY = 0.9  # of the total
+OBJECTS = "inuse_objects"
+MANY_LARGE, LARGE_OBJECT = 10, MIB  # objects, and bytes of each: a pool of buffers has so many
+CHURN = 10  # times what is in use, or MiB if more, allocated between profiles
 WHOLLY = 0.995  # of the total; would print as 100 %
 _FROM = {
     IN_USE: (
@@ -63,6 +68,47 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if others > max(row["value"] for row in rows if row["function"]):
         said = joined(" ", (_by_others_code(stacks, profile, others / total), said))
     return joined(" ", filter(None, (said, _age(diagnosis, moment))))
+
+
+def large_objects_words(profile: Profile) -> Text:
+    """Say how many objects the function with most holds, if they are many and large; else empty."""
+    if OBJECTS not in profile.sample_type_names or not profile.has_stacks:
+        return Text()
+    stacks = Stacks.of_profile(profile, IN_USE)
+    row = next(iter(_largest(stacks)), None)
+    if row is None or not row["function"] or row["value"] <= MOSTLY * profile.total(IN_USE):
+        return Text()
+    objects = Stacks(stacks.frames, profile.values(OBJECTS), stacks.others)
+    counted = {one["function"]: one["value"] for one in rows_of(own_code(objects))}
+    count = counted.get(row["function"], 0)
+    if count < MANY_LARGE or row["value"] < LARGE_OBJECT * count:
+        return Text()
+    words = (
+        "{} holds {} of {} on average. If more than are at work at the same time, a pool or a list "
+        "keeps them at their largest: drop those above a size instead of keeping them."
+    )
+    mean = Bytes(round(row["value"] / count))
+    return text(words, Function(row["function"]), Count(count, "object"), mean)
+
+
+def churn_words(diagnosis: Diagnosis) -> Text:
+    """How fast the program allocates what it soon frees, and where, by several profiles."""
+    profiles = that_count(ALLOCATED, diagnosis.facts.profiles.of_last_process)
+    news = published(that_count(IN_USE, profiles)).news
+    if len(news) < 2:
+        return Text()
+    first, last = news[0], news[-1]
+    allocated = last.profile.total(ALLOCATED) - first.profile.total(ALLOCATED)
+    in_use, seconds = last.profile.total(IN_USE), last.seconds - first.seconds
+    if allocated < max(CHURN * in_use, CHURN * MIB) or seconds <= 0:
+        return Text()
+    sites = allocating_sites(diagnosis.case)
+    whose = Text()
+    if sites:
+        share = share_words(sites[0].share, diagnosis.thresholds)
+        whose = text(", {} by {}", share, sites[0].words)
+    words = "In {}, {} was allocated and freed again ({}){}."
+    return text(words, Seconds(seconds), Bytes(allocated), Rate(allocated / seconds), whose)
 
 
 def who_allocated(profile: Profile) -> Text:

@@ -31,7 +31,14 @@ from gomem.diagnosis.goroutine_words import (
     by_leaks,
     by_runtime_alone,
 )
-from gomem.diagnosis.in_use import HOLDERS, freed_words, who_allocated, who_holds
+from gomem.diagnosis.in_use import (
+    HOLDERS,
+    churn_words,
+    freed_words,
+    large_objects_words,
+    who_allocated,
+    who_holds,
+)
 from gomem.diagnosis.level_at_end import MANY
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
@@ -144,7 +151,9 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     grew = diagnosis.thresholds.has_grown(earlier, total)
     freed = freed_words(profile)
     who = who_holds(diagnosis, last) if total else who_allocated(profile)
-    said = (sentence, level_profiles_words(profiles), who, freed, alike_words(profile))
+    churned = Text() if _has_collections(diagnosis) else churn_words(diagnosis)
+    large = large_objects_words(profile) or alike_words(profile)
+    said = (sentence, level_profiles_words(profiles), who, freed, large, churned)
     step = step_after_heap(profile) or (_later_profile(profile, before) if grew else SMAPS_TOO)
     return joined(" ", filter(None, said)), grew, step
 

@@ -134,3 +134,27 @@ def test_what_grows_in_the_goroutines_own_package_is_theirs(tmp_path):
 
     assert Severity.INFO == found["heap-growth"].severity
     assert found["goroutine-leak"].bytes > 45 * MIB
+
+
+LIBRARY = (
+    *(
+        "github.com/nats-io/nats%2ego.(*Conn).parse",
+        "github.com/nats-io/nats%2ego.(*Conn).readLoop",
+    ),
+    *("github.com/nats-io/nats%2ego.(*Conn).ChanSubscribe", "shop/quotes.Last"),
+)
+
+
+def test_behind_a_librarys_bytes_stands_the_own_function_that_calls_it(tmp_path):
+    """
+    The reader of the connection allocates all messages; the one that subscribes is elsewhere.
+    """
+    for number, (messages, subscriptions) in enumerate(((4, 2), (60, 5))):
+        buckets = (held(messages, 1, root=2), held(subscriptions, 3, root=4))
+        raw = heap_bytes(*buckets, names=LIBRARY, seconds=FIRST + 60 * number)
+        (tmp_path / f"heap-{number}.pb").write_bytes(raw)
+
+    finding = findings(tmp_path)["heap-growth"]
+
+    assert "sub.Unsubscribe()" in finding.missing_call.words
+    assert "shop/quotes.Last" == finding.missing_call.function

@@ -80,7 +80,7 @@ class Snapshot:
     # Bounds that hold in 95 % of cases, given the assumption; always within the certain ones.
     likely: Bounds
     assumption: str = ""  # the assumption of `likely`; empty if it equals `certain`
-    # Memory reserved by Go in its arenas; None if unknown.
+    # Memory reserved by Go in its arenas; None if unknown, or of another state than RSS.
     reserved_heap_bytes: int | None = None
 
 
@@ -296,7 +296,8 @@ def _by_rss(readings: Sequence[Reading]) -> list[Snapshot]:
         certain = certain_bounds(reading).closed()
         near = nearest_that_divide(readings, place)
         likely, assumption = likely_bounds(reading, near, certain)
-        size, heap = reading.rss_bytes or 0, reading.reserved_heap_bytes
-        bounds = (certain, likely, assumption, heap if reading.reserved else None)
+        is_of_rss = bool(reading.reserved) and reading.is_one_state
+        size, heap = reading.rss_bytes or 0, reading.reserved_heap_bytes if is_of_rss else None
+        bounds = (certain, likely, assumption, heap)
         snapshots.append(Snapshot(reading.moment, reading.seconds, size, *bounds))
     return snapshots

@@ -35,6 +35,7 @@ FILE_GROUPS = frozenset({FILES, PROGRAM})
 ALL = frozenset(GROUPS)
 # of RSS: error of the neighbours' share, exceeded in one of twenty snapshots
 UNTOUCHED_ERROR = 0.05
+CONTRADICTS = 2.0  # times RSS: Go cannot have that much resident, so one of both is of another time
 # The resident share of memory reserved by Go: the range in 19 of 20 recorded snapshots; for the
 # arenas, and for the runtime's own structures.
 RESIDENT_HEAP, RESIDENT_RUNTIME = (0.35, 1.0), (0.10, 0.80)
@@ -176,6 +177,8 @@ def likely_bounds(reading: Reading, near: Sequence[Reading], certain: Bounds) ->
         return Bounds(certain.parts, (*certain.sums, files)).closed(), SUPPOSED
     rss = reading.rss_bytes or 0
     heap, runtime = _resident_go(reading, near)
+    if heap.low + runtime.low > CONTRADICTS * rss:  # RSS is of another time than MemStats
+        return certain, ""
     margin = UNTOUCHED_ERROR * rss if near else 0.0
     go = _near(heap + runtime, margin, certain.together(GO))
     sums = [(GO, go), (GO_HEAP, _near(heap, margin, certain.together(GO_HEAP)))]

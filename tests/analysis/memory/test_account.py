@@ -118,6 +118,7 @@ def test_two_states_of_a_process_divide_no_heap():
     live = account.last.certain.parts[LIVE]
     assert (0, 57 * MIB) == (live.low, live.high)
     assert 120 * MIB == account.last.certain.parts[NATIVE].low
+    assert account.last.reserved_heap_bytes is None  # not to be subtracted from RSS
 
 
 def test_without_rss_the_account_is_of_what_go_reserves():

@@ -366,6 +366,16 @@ def test_program_and_files_have_file_pages_and_data(data, highest):
     assert (20, highest) == mib(bounds.together(FILE_GROUPS))
 
 
+def test_an_rss_far_below_what_go_has_for_sure_is_of_another_time_and_divides_nothing():
+    """
+    106 MiB in use beside 45 MiB of RSS: what is left of RSS says nothing of the program's text.
+    """
+    skewed = reading(rss_bytes=45, reserved={OBJECTS: 106, STACKS: 1, RUNTIME: 6})
+    certain = certain_bounds(skewed).closed()
+
+    assert (certain, "") == likely_bounds(skewed, [BOTH], certain)
+
+
 def test_an_estimate_beyond_what_is_certain_ends_at_its_nearest_end_with_the_same_margin():
     """
     30 and 5 of Go, in an RSS of 20, of which a twentieth is 1.
