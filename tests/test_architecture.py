@@ -55,6 +55,7 @@ OF_CAUSES = {
     "gomem.causes.lock_holder",
     "gomem.causes.missing_call",
     "gomem.causes.multiplying_series",
+    "gomem.causes.of_library",
     "gomem.causes.one_dump",
     "gomem.causes.outside_go",
     "gomem.causes.scores",

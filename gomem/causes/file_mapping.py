@@ -182,7 +182,7 @@ def _again(again: pd.DataFrame, moment: MomentFacts, case: Case) -> Finding:
     """Return a finding if the same part of a file is mapped too often to be of use."""
     smaps, callers = moment.path("smaps"), case.facts.callers.mapping
     size, pss = int(again["Rss"].sum()), again["Pss"].sum(min_count=1) if "Pss" in again else None
-    shared = None if pd.isna(pss) else int(pss)
+    shared = None if pss is None or pd.isna(pss) else int(pss)
     name = File(_name(again["path"].iloc[0]))
     but = Text() if shared is None else text(", but its pages are only {} (Pss)", Bytes(shared))
     words = "File mappings pile up: {} is mapped {} times; RSS counts {} for it{}"

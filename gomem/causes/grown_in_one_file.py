@@ -140,7 +140,6 @@ def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
     ]
 
 
-MOST = 20  # profiles, evenly selected: more show no other shape
 NO_TREND = "Two readings cannot show a trend: a temporary burst looks the same."
 _SITES = (
     "The total hides who grows: what is constant, such as a full cache, can be most of it. "
@@ -225,7 +224,8 @@ def _many_times_more(case: Case) -> tuple[Site, ...]:
 def _rises_to_the_end(site: Site, case: Case) -> bool:
     """Return whether a site rises to the last profile; two profiles show no shape."""
     news = published(that_count(IN_USE, case.facts.profiles.of_last_process)).news
-    chosen = [news[place] for place in sorted({*np.linspace(0, len(news) - 1, MOST, dtype=int)})]
+    most = case.thresholds.growth_many_readings
+    chosen = [news[place] for place in sorted({*np.linspace(0, len(news) - 1, most, dtype=int)})]
     rows = [holders(new.profile).set_index("own_function")["after"] for new in chosen]
     held = [float(row.get(site.own_function, 0.0)) for row in rows]
     rise = Level(PROFILES, np.array([new.seconds for new in chosen]), np.array(held)).rise

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.analysis.memory.live_heap import PROFILES
+from gomem.analysis.profiles.sizes import LARGEST as LARGEST_CLASS
 from gomem.analysis.series.level import LATE
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import (
@@ -63,7 +64,6 @@ from gomem.causes.sites import (
 )
 from gomem.facts.told_beside import ended_well
 from gomem.text import Bytes, Count, Function, Rate, Seconds, Text, text
-from gomem.units import KIB
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
@@ -204,7 +204,7 @@ _A_PART = (
 def _part_words(sites: tuple[Site, ...]) -> Text:
     """Say that a part of a large object retains all of it; empty for small objects."""
     size = sites[0].object_bytes if sites else None
-    if size is None or size < LARGE_OBJECT:
+    if size is None or size <= LARGEST_CLASS:
         return Text()
     return text(_A_PART, Function(sites[0].own_function), Bytes(size))
 
@@ -237,7 +237,6 @@ def _burst(live: LiveHeap) -> Text:
     return Text() if last is None else text(said, Bytes(round(last)))
 
 
-LARGE_OBJECT = 32 * KIB  # above it, an object has pages of its own
 BETWEEN_BURSTS = "live heap outside bursts"
 
 

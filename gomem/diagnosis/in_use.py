@@ -79,7 +79,7 @@ def large_objects_words(profile: Profile) -> Text:
     if row is None or not row["function"] or row["value"] <= MOSTLY * profile.total(IN_USE):
         return Text()
     objects = Stacks(stacks.frames, profile.values(OBJECTS), stacks.others)
-    counted = {one["function"]: one["value"] for one in rows_of(own_code(objects))}
+    counted = {held["function"]: held["value"] for held in rows_of(own_code(objects))}
     count = counted.get(row["function"], 0)
     if count < MANY_LARGE or row["value"] < LARGE_OBJECT * count:
         return Text()
@@ -87,7 +87,7 @@ def large_objects_words(profile: Profile) -> Text:
         "{} holds {} of {} on average. If more than are at work at the same time, a pool or a list "
         "keeps them at their largest: drop those above a size instead of keeping them."
     )
-    mean = Bytes(round(row["value"] / count))
+    mean = Bytes(row["value"] // count)
     return text(words, Function(row["function"]), Count(count, "object"), mean)
 
 

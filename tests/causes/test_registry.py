@@ -23,6 +23,7 @@ SHARED = {
     "killed",
     "missing_call",
     "multiplying_series",
+    "of_library",
     "outside_go",
     "one_dump",
 }  # judgements of several causes
