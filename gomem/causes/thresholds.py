@@ -50,16 +50,14 @@ class Thresholds:
             resident if the release is unknown: a release that zeroes leaves nothing untouched.
         untouched_same_heap_fraction: Largest difference from the baseline's heap in use that still
             counts as the same heap.
-        native_bytes: native-memory. Minimum size: malloc's first arenas and the stacks of a few
-            threads take less.
+        native_bytes: native-memory. Minimum size: malloc's arenas of a few threads take less.
         native_blocks_fraction: native-memory. If large blocks, which are only most likely malloc's,
             take this share, the confidence is at most likely.
         anonymous_bytes: anonymous-mapping. Minimum size: the few runtime structures that MemStats
             does not count take less.
         file_bytes: file-mapping. Minimum size: every program maps a few MiB of its own files.
         same_mappings: file-mapping. Mappings of the same part of a file: a few can be of use.
-        huge_pages_bytes: huge-pages. Minimum excess over what Go uses: two huge pages, at the edges
-            of any heap.
+        huge_pages_bytes: huge-pages. Minimum excess over Go's: two huge pages, at a heap's edges.
         huge_pages_whole_bytes: huge-pages. Minimum size if no file shows the excess: twice as much.
         huge_pages_whole_fraction: The same minimum as a share of RSS: from a quarter on, it is
             worth asking which huge pages Go filled.
@@ -209,8 +207,7 @@ class Thresholds:
             of the mappings: files read one after the other differ by less.
         rise_ratio: Ratio of the last to the first RSS, or memory in use, from which a rise is
             always reported, even without a known cause: people notice a rise by a fifth.
-        live_change_ratio: Ratio of two runs' live heaps from which they did different work: within
-            one run, the live heap of a steady load swings by less.
+        live_change_ratio: Ratio of two runs' live heaps from which they did different work.
         peak_ratio: Ratio to the current size from which an earlier snapshot is named as the peak:
             below a quarter more, the numbers look alike.
         given_back_fraction: Share of a finding's bytes by which RSS must have fallen for the memory

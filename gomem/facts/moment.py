@@ -390,9 +390,7 @@ def growth_to_limit(moments: Sequence[MomentFacts], use: CgroupUse | None) -> Ti
     known = [
         (moment.time, float(moment.cgroup_use.unreclaimable_bytes))
         for moment in moments
-        if moment.cgroup_use is not None
-        and moment.cgroup_use.is_counted
-        and moment.time is not None
+        if moment.time and moment.cgroup_use is not None and moment.cgroup_use.is_counted
     ]
     if not known:
         return None
