@@ -167,7 +167,7 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     sized = None if facts is None else _undivided(facts)
     size, what = sized or (0, "")
     needs = heap_needs_of(diagnosis.facts, "" if facts is None else facts.name)
-    needs = [need for need in needs if need.live_bytes <= SKEW_RATIO * size]
+    needs = [need for need in needs if 0 < need.live_bytes <= SKEW_RATIO * size]
     if not needs:
         return Text()
     need, limits = needs[0], diagnosis.thresholds

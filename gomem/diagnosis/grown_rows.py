@@ -69,9 +69,8 @@ def _chance(before: Profile, after: Profile, old: int, new: int) -> float:
 
 
 def _grown(name: str, is_known: bool, old: int, new: int) -> Text:
-    if is_known:
-        return text("{} (from {} to {})", Function(name), Bytes(old), Bytes(new))
-    return text("{} (from at most {} to {})", Function(name), Bytes(old), Bytes(new))
+    bound = "" if is_known or not old else "at most "
+    return text("{} (from {}{} to {})", Function(name), bound, Bytes(old), Bytes(new))
 
 
 def _level_words(

@@ -46,10 +46,11 @@ def by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 def _start_up_words(log: CollectorFacts) -> Text:
     """Say when the log ends, if it has only the first GCs, each of a heap that grew."""
-    cost, times = log.cost, log.log_seconds
-    if cost.steady_cycles or cost.cycles < MIN_GCS:
+    cost = log.cost
+    if cost.steady_cycles or cost.cycles < MIN_GCS or log.missing:
         return Text()
-    if log.missing or times is None or log.runs[0].first_number != 1:
+    times = log.log_seconds
+    if times is None or log.runs[0].first_number != 1:
         return Text()
     words = "The heap grew at each, as in a start-up or a leak; the log ends {} after the start."
     return text(words, Seconds(times[1]))

@@ -95,7 +95,7 @@ if TYPE_CHECKING:
 
 # kinds of profiles about memory
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})
-OF_GOROUTINES = frozenset({"goroutine-leak", "stack-growth"})
+COUNTING_GOROUTINES = frozenset({"goroutine-leak", "stack-growth"})
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
@@ -170,11 +170,11 @@ def _later_profile(last: Profile, first: Profile) -> Text:
 def _by_many_goroutines(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """Where goroutines wait, if there are many and neither a finding nor an observation says it."""
     counts = diagnosis.facts.goroutine_counts
-    is_said = any(finding.code in OF_GOROUTINES for finding in diagnosis.findings)
-    is_said = is_said or any(each.group == "goroutines" for each in diagnosis.observations)
-    if is_said or not counts or counts[-1].goroutines < MANY:
+    if not counts or counts[-1].goroutines < MANY:
         return None
-    return by_goroutines(diagnosis, facts)
+    is_said = any(finding.code in COUNTING_GOROUTINES for finding in diagnosis.findings)
+    is_said = is_said or any(each.group == "goroutines" for each in diagnosis.observations)
+    return None if is_said else by_goroutines(diagnosis, facts)
 
 
 def _has_collections(diagnosis: Diagnosis) -> bool:

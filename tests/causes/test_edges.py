@@ -157,6 +157,7 @@ def test_the_usual_thresholds():
         "skew_bytes": 8 * MIB,
         "rss_disagreement": 0.1,
         "rise_ratio": 1.2,
+        "live_change_ratio": 1.5,
         "peak_ratio": 1.25,
         "given_back_fraction": 0.5,
     } == asdict(Thresholds())
