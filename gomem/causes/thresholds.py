@@ -276,7 +276,7 @@ class Thresholds:
     growth_few_bytes: int = 16 * MIB
     growth_few_ratio: float = 2.0
     growth_site_bytes: int = 4 * MIB
-    growth_watch_seconds: float = 5.0
+    growth_watch_seconds: float = 4.0
     growth_readings: int = 3
     growth_many_readings: int = 10
     growth_stopped_share: float = 0.25

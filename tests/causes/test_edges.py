@@ -110,7 +110,7 @@ def test_the_usual_thresholds():
         "growth_few_ratio": 2.0,
         "growth_site_bytes": 4 * MIB,
         "growth_readings": 3,
-        "growth_watch_seconds": 5.0,
+        "growth_watch_seconds": 4.0,
         "growth_many_readings": 10,
         "growth_stopped_share": 0.25,
         "growth_likely_kinds": 2,
