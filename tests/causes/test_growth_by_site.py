@@ -94,7 +94,7 @@ def test_what_has_not_grown_for_certain_or_has_stopped_is_no_growth(levels, tmp_
 
 def test_within_seconds_work_in_progress_looks_the_same(tmp_path):
     pair = [(held(200, CACHE), held(mib, NOTE)) for mib in (2.5, 30)]
-    profiles(tmp_path, *pair, every=4)
+    profiles(tmp_path, *pair, every=3)
 
     assert "heap-growth" not in findings(tmp_path)
 
