@@ -214,23 +214,27 @@ def _many_times_more(case: Case) -> tuple[Site, ...]:
     is_more = ((rows["low"] > 0) & (rows["after"] >= times * rows["before"])).fillna(False)
     many_times = {*rows.loc[is_more, "own_function"]}
     sites = tuple(
-        site
-        for site in largest_sites(rows, thresholds)
-        if site.own_function in many_times and _rises_to_the_end(site, case)
+        site for site in largest_sites(rows, thresholds) if site.own_function in many_times
     )
+    sites = _rising_to_the_end(sites, case) if sites else ()
     return sites if sum(site.share for site in sites) >= thresholds.most_share else ()
 
 
-def _rises_to_the_end(site: Site, case: Case) -> bool:
-    """Return whether a site rises to the last profile; two profiles show no shape."""
+def _rising_to_the_end(sites: tuple[Site, ...], case: Case) -> tuple[Site, ...]:
+    """Return the sites that rise to the last profile; two profiles show no shape."""
     news = published(that_count(IN_USE, case.facts.profiles.of_last_process)).news
     most = case.thresholds.growth_many_readings
     chosen = [news[place] for place in sorted({*np.linspace(0, len(news) - 1, most, dtype=int)})]
+    seconds = np.array([new.seconds for new in chosen])
     rows = [holders(new.profile).set_index("own_function")["after"] for new in chosen]
-    held = [float(row.get(site.own_function, 0.0)) for row in rows]
-    rise = Level(PROFILES, np.array([new.seconds for new in chosen]), np.array(held)).rise
     is_step = len(chosen) < case.thresholds.growth_readings
-    return rise is not None and (is_step or rise.goes_on)
+
+    def rises(site: Site) -> bool:
+        held = np.array([float(row.get(site.own_function, 0.0)) for row in rows])
+        rise = Level(PROFILES, seconds, held).rise
+        return rise is not None and (is_step or rise.goes_on)
+
+    return tuple(filter(rises, sites))
 
 
 def of_rss(case: Case, cause: Cause) -> list[Finding]:

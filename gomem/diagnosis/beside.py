@@ -171,8 +171,7 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if not needs:
         return Text()
     need, limits = needs[0], diagnosis.thresholds
-    rest, gogc = size - need.most_bytes, diagnosis.facts.settings.gogc
-    by = Text() if gogc.is_stated else text(" (by GOGC={})", gogc.text)
+    rest, by = size - need.most_bytes, _by_gogc(diagnosis)
     if need.live_bytes >= limits.most_share * size:
         share = Share(min(1.0, need.live_bytes / size))
         after = "after the last GC" if need.is_of_log else "by the heap profile"
@@ -201,24 +200,27 @@ def _profiled_heap_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Tex
     needs = [need for need in heap_needs_of(diagnosis.facts) if not need.is_of_log]
     if not needs or size < limits.most_share * (facts.rss_bytes or 0) or not size:
         return Text()
-    need, gogc = needs[0], diagnosis.facts.settings.gogc
+    need = needs[0]
     if need.live_bytes > size:
         words = "The heap profile has {}, but only {} of the Go heap is in RSS: {}."
         is_swapped = facts.mappings is None or bool(facts.mappings["Swap"].sum())
         rest = "the rest was never written" + ", or is swapped out" * is_swapped
         return text(words, Bytes(need.live_bytes), Bytes(size), rest)
-    by, beyond = (
-        Text() if gogc.is_stated else text(" (by GOGC={})", gogc.text),
-        size - need.most_bytes,
-    )
+    beyond = size - need.most_bytes
     rest = text(
         " The other {} was allocated since that profile's GC, or is freed heap that Go keeps.",
         Bytes(beyond),
     )
     words = "The heap profile has {} of the {} of Go heap in RSS; with garbage{}, at most {}.{}"
     has_rest = beyond >= max(limits.kept_bytes, limits.most_share * size)
-    sizes = Bytes(need.live_bytes), Bytes(size), by, Bytes(round(need.most_bytes))
+    sizes = Bytes(need.live_bytes), Bytes(size), _by_gogc(diagnosis), Bytes(round(need.most_bytes))
     return text(words, *sizes, rest if has_rest else "")
+
+
+def _by_gogc(diagnosis: Diagnosis) -> Text:
+    """By which GOGC garbage is bounded, if no file states it."""
+    gogc = diagnosis.facts.settings.gogc
+    return Text() if gogc.is_stated else text(" (by GOGC={})", gogc.text)
 
 
 def _undivided(facts: MomentFacts) -> tuple[int, str] | None:

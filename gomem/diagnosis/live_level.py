@@ -45,8 +45,7 @@ def level_at_end(level: Level) -> Stretch | None:
 
     It has to last for a third of what was watched, and its second half may be no higher.
     """
-    values, seconds = level.values, level.seconds
-    errors = level.errors if len(level.errors) else np.zeros(len(values))
+    values, seconds, errors = level.values, level.seconds, level.each_error
     ends = values[::-1]
     highest, lowest = np.maximum.accumulate(ends), np.minimum.accumulate(ends)
     slack = MOVES * highest + SWAYS * np.maximum.accumulate(errors[::-1])

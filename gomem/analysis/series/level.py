@@ -83,9 +83,14 @@ class Level:
         """Seconds from the first reading to the last."""
         return float(self.seconds[-1] - self.seconds[0]) if len(self) else 0.0
 
+    @property
+    def each_error(self) -> FloatArray:
+        """The error of each reading; zeros if they are exact."""
+        return self.errors if len(self.errors) else np.zeros(len(self))
+
     def error_at(self, place: int) -> float:
         """Return the error of a reading; 0 if it is exact."""
-        return float(self.errors[place]) if len(self.errors) else 0.0
+        return float(self.each_error[place])
 
     @property
     def is_rough(self) -> bool:
@@ -228,7 +233,7 @@ def _rise(level: Level) -> Rise:
 
 def _in_blocks(level: Level) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the readings; if there are many, medians of consecutive ones."""
-    errors = level.errors if len(level.errors) else np.zeros(len(level))
+    errors = level.each_error
     if len(level) <= MAX_BLOCKS:
         return level.seconds, level.values, errors
     blocks = np.array_split(np.arange(len(level)), MAX_BLOCKS)
