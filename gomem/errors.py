@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.text import File, Quoted, Text, Words, text
+from gomem.text import Count, File, Quoted, Text, Words, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,6 +56,17 @@ class Damage:
 
     def __str__(self) -> str:
         return str(self.message)
+
+
+def counted_places(damaged: Iterable[Damage]) -> list[Text]:
+    """Count the places that could not be read, and those where a person left lines out."""
+    places = list(damaged)
+    unread = sum(not place.is_excerpt for place in places)
+    counts = (
+        (unread, "place could not be read", "places could not be read"),
+        (len(places) - unread, "place with lines left out", "places with lines left out"),
+    )
+    return [Text(Count(size, noun, plural)) for size, noun, plural in counts if size]
 
 
 def nearest(word: object, known: Iterable[str]) -> str | None:

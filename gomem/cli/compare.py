@@ -23,10 +23,9 @@ from gomem.cli.output import (
 from gomem.cli.progress import stages
 from gomem.cli.redaction import hide, is_redacting
 from gomem.cli.terminal import written_as
-from gomem.errors import CaptureError
+from gomem.errors import CaptureError, counted_places
 from gomem.sources.paths import matching
-from gomem.text import Quoted, text
-from gomem.views.words import how_many
+from gomem.text import Quoted, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,8 +109,8 @@ def compare(
         asked["least_change"] = least
     comparison, hidden = _compare(runs, names, list(budgets.values()), asked, redact=redact)
     if damaged := comparison.damaged:
-        more, places = " …" if len(damaged) > 1 else "", how_many(len(damaged), "place")
-        tell(text("{} could not be read: {}{}", places, damaged[0].message, more))
+        more, places = " …" if len(damaged) > 1 else "", joined(", ", counted_places(damaged))
+        tell(text("{}: {}{}", places, damaged[0].message, more))
     write(_rendered(comparison, chosen, target, _with_runs(names, runs), hidden), target)
     if target is not None:
         tell_where(target)

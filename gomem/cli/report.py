@@ -23,14 +23,13 @@ from gomem.cli.rss import SUFFIX as RSS_SUFFIX
 from gomem.cli.rss import rendered as rendered_rss
 from gomem.cli.running import captured_now, running_named
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
-from gomem.errors import CaptureError, Damage
+from gomem.errors import CaptureError, counted_places
 from gomem.inputs.runtime_lines.patterns import patterns_added
 from gomem.sources.packaged import DEMO, DEMO_BASELINE, recorded
 from gomem.sources.paths import is_capture, no_such_path
-from gomem.text import Quoted, text
+from gomem.text import Quoted, Text, Words, joined, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import TypeAlias
 
     from gomem.causes.thresholds import Thresholds
@@ -250,20 +249,10 @@ def _tell_doubts(diagnosis: Diagnosis, target: Path | None) -> None:
     if len(capture.damaged) == 1:
         out.tell(capture.damaged[0].message)
     elif capture.damaged:
-        places, where = _places(capture.damaged), _where_damage_is(target)
-        out.tell(text("{} could not be read; see {}", places, where))
-
-
-def _places(damaged: Iterable[Damage]) -> str:
-    sources = [place.source for place in damaged]
-    files = len(set(sources))
-    return f"{len(sources)} places" + (f" in {files} files" if files > 1 else "")
-
-
-def _where_damage_is(target: Path | None) -> str:
-    if target is None or out.is_standard_output(target):
-        return "What could not be read"
-    return text("What could not be read, in {}", out.file_part(target))
+        where: Text = Words("the report")
+        if target is not None and not out.is_standard_output(target):
+            where = out.file_part(target)
+        out.tell(text("{}: {} lists them", joined(", ", counted_places(capture.damaged)), where))
 
 
 def _beside(side: Side, target: Path, *, redact: bool) -> Any:

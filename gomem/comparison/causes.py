@@ -8,6 +8,7 @@ it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,9 @@ LOG = "gctrace"
 # Kernel files that give the size of RSS but not its contents; smaps gives both.
 RSS_ALONE = frozenset({"smaps_rollup", "status", "statm"})
 NEEDED_MOMENTS = {cause.code: cause.needed_moments for cause in CAUSES}
+# What evidence of several files names in place of them, and the kind of these files.
+SEVERAL = re.compile(r"[0-9]+ (heap profile|snapshot)s?")
+KIND_OF_SEVERAL = {"heap profile": "heap", "snapshot": "runtime"}
 WORDS = {
     LOG: "GC log",
     "runtime": "MemStats",
@@ -132,6 +136,7 @@ def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:
         for kind, path in moment.paths.items()
         if path in cited
     }
+    kinds |= {KIND_OF_SEVERAL[found[1]] for path in cited if (found := SEVERAL.fullmatch(path))}
     return kinds | ({LOG} if cited & set(diagnosis.capture.of_kind(LOG)) else set())
 
 

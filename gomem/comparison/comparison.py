@@ -291,10 +291,12 @@ def _notes(old: Side, new: Side, compared: Sequence[tuple[str, str]]) -> Iterato
 
 
 def _damage(diagnosis: Diagnosis) -> list[Damage]:
-    """The unreadable parts, each with its capture."""
+    """The unreadable parts, each with its capture, which can be the file itself."""
     name = diagnosis.capture.name
     return [
-        place if name.endswith(place.source) else replace(place, source=f"{name}/{place.source}")
+        place
+        if name.endswith(place.source.partition(":")[0])  # without the line of a paste
+        else replace(place, source=f"{name}/{place.source}")
         for place in diagnosis.capture.damaged
     ]
 

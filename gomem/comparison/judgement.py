@@ -10,7 +10,6 @@ With one capture per side there is no p-value. `gomem.comparison.direction` cove
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Severity
@@ -58,6 +57,7 @@ ONE_RUN = (
 )
 
 _Part = tuple[str, str]  # one layer's verdict and its sentence
+NO_CHANGE_FOR_A_VERDICT = "Of the metrics on both sides ({}), none decides the comparison."
 NOT_JUDGED = "The numbers are shown side by side, without a verdict."
 
 
@@ -80,7 +80,10 @@ def judge(
     ]
     aside = _not_comparable(comparison)
     if not parts:
-        return replace(NOTHING_MEASURED, details=tuple(aside))
+        both = comparison.metrics.dropna(subset=["before_median", "after_median"])["name"]
+        words = text(NO_CHANGE_FOR_A_VERDICT, joined(", ", map(Metric, both)))
+        said = NOTHING_MEASURED.sentence if both.empty else words
+        return Judgement(TOO_FEW, said, tuple(aside))
     first, *others = _said(parts, numbers)
     words = settings_words(comparison.settings)
     live = live_heap_words(comparison.settings, before, after)

@@ -378,8 +378,6 @@ def _values(samples: list[_Sample]) -> pd.DataFrame:
 def _one_sided(samples: list[_Sample]) -> Iterator[str]:
     old = {sample.name for sample in samples if sample.before}
     new = {sample.name for sample in samples if sample.after}
-    if not old & new:
-        yield "no metric is on both sides, so no metric is compared"
     levels = {sample.name for sample in samples if sample.layer in LAYERS[1:-1]}  # notes on rows
     alone = {"before": old - new - levels, "after": new - old - levels}
     for side, names in ((side, sorted(names)) for side, names in alone.items() if names):

@@ -94,11 +94,17 @@ class Side:
 
 
 def facts_at(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:
-    """The facts of a moment; of the last moment with a ledger if none has this name."""
-    known = [facts for facts in diagnosis.moments if facts.ledger is not None]
+    """The facts of a moment; of the last comparable moment if none has this name."""
+    known = comparable(diagnosis)
     named = [facts for facts in known if facts.name == moment]
     chosen = named or known[-1:]
     return chosen[0] if chosen else None
+
+
+def comparable(diagnosis: Diagnosis) -> list[MomentFacts]:
+    """The moments with a ledger; all if none has one, such as those of goroutine dumps alone."""
+    every = list(diagnosis.moments)
+    return [facts for facts in every if facts.ledger is not None] or every
 
 
 def load_of(diagnosis: Diagnosis) -> dict[str, float]:
@@ -117,7 +123,7 @@ def median_bytes(values: Iterable[int | None]) -> int | None:
 
 def _span(diagnosis: Diagnosis, first: str, last: str) -> Span:
     """The span between two moments; between the run's first and last if it lacks one of them."""
-    known = [facts for facts in diagnosis.moments if facts.ledger is not None]
+    known = comparable(diagnosis)
     if known and last not in [facts.name for facts in known]:
         return Span(known[0], known[-1])
     return Span(facts_at(diagnosis, first), facts_at(diagnosis, last))

@@ -9,6 +9,7 @@ from gomem.capture.said_rss import SaidPart
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.multiplying_series import MECHANISM, pages_with_series
 from gomem.diagnosis.said_in_text import counts_answer, is_within
+from gomem.errors import counted_places
 from gomem.text import Count, File, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
@@ -40,19 +41,12 @@ def further_words(diagnosis: Diagnosis, named: Finding | None, repeated: str) ->
         for finding in diagnosis.findings
         if finding is not named and finding.code not in counted_apart
     ]
-    damaged = diagnosis.capture.damaged
-    unread = sum(not place.is_excerpt for place in damaged)
     warnings = [other.code for other in others if other.severity >= Severity.WARNING]
     notes = [other.code for other in others if other.severity < Severity.WARNING]
-    counts = (
-        (unread, "place could not be read", "places could not be read"),
-        (len(damaged) - unread, "place with lines left out", "places with lines left out"),
-    )
-    counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
     found = (_coded("further warning", warnings), _coded("note", notes))
     words = [
         *filter(None, found),
-        *counted,
+        *counted_places(diagnosis.capture.damaged),
         *_said(diagnosis),
         *_unread(diagnosis, repeated, is_whole=named is None),
         *_unused(diagnosis),

@@ -1,4 +1,4 @@
-"""The section on unreadable files, the same in every document."""
+"""The section on what could not be read or was left out, the same in every document."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ def damage_section(damaged: Iterable[Damage]) -> Section | None:
         by_source.setdefault(damage.source, []).append(damage)
     if not by_source:
         return None
-    words = Paragraph("Missing from the numbers above:")
+    has_unread = any(not place.is_excerpt for places in by_source.values() for place in places)
+    heading = "What could not be read" if has_unread else "What was left out"
+    words = (Paragraph("Missing from the numbers above:"),) if has_unread else ()
     rows = tuple(row for source, places in by_source.items() for row in _rows(source, places))
     columns = ("file", "place", "problem")
-    table = Table("What could not be read", columns, "<<<", rows)
-    return Section("unread", "What could not be read", (words, table))
+    return Section("unread", heading, (*words, Table(heading, columns, "<<<", rows)))
 
 
 def _rows(source: str, places: list[Damage]) -> Iterator[tuple[Cell, ...]]:

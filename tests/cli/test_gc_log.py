@@ -180,7 +180,7 @@ def test_very_much_damage_is_one_line_that_counts_it(tmp_path, capsys):
     assert 0 == run(["table", "app.log", "--frame", "damage"])
     table = capsys.readouterr().out
 
-    assert "gomem: 100 places could not be read; see What could not be read\n" == told.err
+    assert "gomem: 100 places could not be read: the report lists them\n" == told.err
     assert "app.log: and: 50 more places; the report as JSON has all of them" in told.out
     assert 100 == len(as_json["damage"])
     assert 101 == len(table.splitlines())

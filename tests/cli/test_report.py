@@ -174,7 +174,7 @@ def test_many_damaged_places_are_one_line_that_says_where_they_are(tmp_path, cap
 
     assert 0 == run(["report", "c", "-o", "c.html"])
 
-    said = "3 places in 3 files could not be read; see What could not be read, in c.html"
+    said = "3 places could not be read: c.html lists them"
     assert f"gomem: {said}\n" == capsys.readouterr().err
 
 

@@ -37,6 +37,15 @@ def test_nor_is_it_gone(one_profile):
     assert {"not comparable"} == set(states(compare(SPIKY, one_profile)).values())
 
 
+def test_evidence_of_several_snapshots_needs_their_memstats(one_profile):
+    leaking = diagnosed(FIXTURES / "laboratory/captures/relayd-a.tar.gz")
+
+    found = compared_causes(leaking, diagnosed(one_profile)).set_index("code")
+
+    assert "not comparable" == found["state"]["heap-growth"]
+    assert "no MemStats" in found["note"]["heap-growth"]
+
+
 def test_a_regression_is_not_made_of_what_could_not_be_seen(one_profile, capsys):
     assert 0 == run(["compare", str(one_profile), str(SPIKY), "--fail-on", "regression"])
     assert "worse" not in capsys.readouterr().out

@@ -13,6 +13,8 @@ from gomem.errors import CaptureError
 from gomem.inputs.gobench.table import read_bench
 from gomem.inputs.pprof.read import read_pprof
 from gomem.units import MIB
+from gomem.views.comparison.document import comparison_document
+from gomem.views.writers.text import write_text
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 from tests.pprof_messages import field, function, location, message, packed, strings
 
@@ -386,7 +388,7 @@ def test_what_only_one_side_has_is_shown_and_said(tmp_path, processes):
 
     assert "only on the before side" == metric(compared, "RSS")["note"]
     assert "only on the after side" == metric(compared, "cycles")["note"]
-    assert "no metric is on both sides, so no metric is compared" in compared.notes
+    assert "No metric was measured on both sides." == compared.judgement.sentence
     assert (
         "the before side has no heap profile, so allocation sites are not compared"
         in compared.notes
@@ -460,3 +462,34 @@ def test_damage_says_in_which_capture_it_is(tmp_path, processes):
     damaged = gomem.compare(before, after).damaged
 
     assert [f"{tmp_path}/after-0/smaps"] == [one.source for one in damaged]
+
+
+# Goroutine dumps alone, and excerpts of them
+
+STACKS = "goroutine profile: total {}\n{} @ 0x1\n#\t0x1\tmain.wait+0x1\t/a/main.go:1\n"
+
+
+def test_goroutine_dumps_alone_are_compared(tmp_path):
+    for side, count in (("before", 12), ("after", 4000)):
+        (tmp_path / f"{side}.txt").write_text(STACKS.format(count, count))
+
+    row = gomem.compare(tmp_path / "before.txt", tmp_path / "after.txt").metrics.iloc[0]
+
+    assert ("goroutines", 12, 4000) == (row["name"], row["before_median"], row["after_median"])
+
+
+def test_lines_that_a_person_left_out_are_not_unreadable(tmp_path):
+    shown = "  PID USER  RSS COMMAND\n 2914 root 81552 bin/chat\n"
+    pasted = (
+        f"still many of them, is it ok?\n```\n{shown}```\n```\n{STACKS.format(5940, 2968)}```\n"
+    )
+    for name in ("before.md", "after.md"):
+        (tmp_path / name).write_text(pasted)
+
+    compared = gomem.compare(tmp_path / "before.md", tmp_path / "after.md")
+    told = write_text(comparison_document(compared, before="a", after="b"), width=80)
+
+    assert ["before.md:7", "after.md:7"] == [place.source for place in compared.damaged]
+    assert "2 places with lines left out" in told
+    assert "could not be read" not in told
+    assert "Missing from the numbers above" not in told

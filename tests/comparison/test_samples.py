@@ -281,12 +281,6 @@ def test_names_on_one_side_are_noted():
     assert ("only before: old", "only after: new") == compare_samples(before, after).notes
 
 
-def test_nothing_in_common_is_said_first():
-    notes = compare_samples(samples([1], name="old"), samples([1], name="new")).notes
-
-    assert "no metric is on both sides, so no metric is compared" == notes[0]
-
-
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 10], ids=["none", "one", "ten"])
 def test_columns_and_types_do_not_depend_on_the_values(values):
     metrics = compare_samples(samples(values), samples(values)).metrics

@@ -12,6 +12,7 @@ from gomem.comparison.budgets import MET
 from gomem.comparison.causes import STATES
 from gomem.comparison.settings import ARROW, settings_words
 from gomem.comparison.sites import REQUEST, RUNS_NOTE, SAMPLING_NOTE
+from gomem.errors import counted_places
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Build
 from gomem.text import MomentName, Text, joined, text
@@ -128,8 +129,7 @@ def verdict_of(comparison: Comparison | BuildComparison, titled: Text = NOTHING_
     if titled and sentence.startswith(f"{titled}: "):
         sentence = sentence.removeprefix(text("{}: ", titled)).capitalised()
     details = [*filter(None, [comparison.budgets_summary]), *judgement.details]
-    if comparison.damaged:
-        details.append(f"{how_many(len(comparison.damaged), 'place')} could not be read.")
+    details += [text("{}.", places) for places in counted_places(comparison.damaged)]
     return Verdict(tone, label, minus_signs(sentence), tuple(map(minus_signs, details)))
 
 
@@ -301,7 +301,8 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
         first = rows_of(rows.head(NAMED))
         named: list[str] = [text("{} {}", row["function"], site_change(row)) for row in first]
         named += [f"{len(rows) - NAMED} more"] if len(rows) > NAMED else []
-        lines.append(minus_signs(text("not compared: {} ({})", joined(", ", named), note)))
+        said = text("{}, not compared: {} ({})", sample_type, joined(", ", named), note)
+        lines.append(minus_signs(said))
     blocks += [Notes(tuple(lines))] if lines else []
     if len(noise):
         largest = noise.head(NOISE_SHOWN)

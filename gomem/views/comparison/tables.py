@@ -366,6 +366,10 @@ def groups_table(groups: pd.DataFrame, pair: Pair, runs: str = "", *, noted: boo
     rss: Row = {"name": "RSS", "group": "", **sums}
     is_known = groups[[*SIDES]].notna().all(axis=None)
     total = (tuple(column.cell(rss) for column in (owner, *SIZES)),) if is_known else ()
-    bounds = "" if is_known else "; ranges are bounds, and their upper ends cannot all hold at once"
+    bounds = (
+        ""
+        if is_known
+        else "; ranges are lower and upper bounds of each row: together they add up to RSS"
+    )
     caption = text("RSS by owner (the resident part of each) at {}{}{}", pair.words, runs, bounds)
     return table(caption, (owner, *SIZES), groups, total)

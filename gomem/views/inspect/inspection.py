@@ -5,8 +5,9 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from gomem.errors import counted_places
 from gomem.inputs.schema import rows_of
-from gomem.text import CaptureName, File, MomentName, Seconds, Text, text
+from gomem.text import CaptureName, File, MomentName, Seconds, Text, joined, text
 from gomem.units import is_unknown
 from gomem.views.collecting import collecting_sections
 from gomem.views.damage import damage_section
@@ -47,10 +48,12 @@ def inspection_document(capture: Capture, hidden: Hidden = SHOWN) -> Document:
 
 
 def _verdict(capture: Capture) -> Verdict:
-    places = len(capture.damaged)
-    if not places:
+    if not capture.damaged:
         return Verdict("good", "no damage", "No damage.")
-    return Verdict("warning", "damage", f"{how_many(places, 'place')} could not be read.")
+    places = text("{}.", joined(", ", counted_places(capture.damaged)))
+    if all(place.is_excerpt for place in capture.damaged):
+        return Verdict("neutral", "excerpt", places)
+    return Verdict("warning", "damage", places)
 
 
 def _sections(capture: Capture) -> Iterator[Section]:
