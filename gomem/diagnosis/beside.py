@@ -48,13 +48,14 @@ def whose_words(
         _live_share_words(diagnosis, facts),
         _profiled_heap_words(diagnosis, facts),
     )
-    held = (_holder(diagnosis, facts, named), _goroutine_words(diagnosis, facts, named))
     beside = _beside(diagnosis)
-    return (*said, *of_go, *beside, _level_words(diagnosis, facts), *held)
+    holder = "" if "in_use" in beside else _holder(diagnosis, facts, named)
+    held = (holder, _goroutine_words(diagnosis, facts, named))
+    return (*said, *of_go, *beside.values(), _level_words(diagnosis, facts), *held)
 
 
 def _level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    """Say that the live heap is level, by the GCs seen, or by heap profiles beside RSS."""
+    """Say that the live heap is level, by its last GCs, or by heap profiles beside RSS."""
     if words := live_level_words(diagnosis, facts):
         return words
     has_rss = facts is not None and facts.rss_bytes is not None
@@ -94,14 +95,14 @@ def _mapped_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     return text(words, Bytes(int(size)), most)
 
 
-def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
+def _beside(diagnosis: Diagnosis) -> dict[str, str]:
     """Changes outside RSS: goroutines, and the heap in use unless its profiles lag."""
     left_out = {"in_use"} if is_level_between_profiles(diagnosis) else frozenset()
-    return tuple(
-        observation.sentence
+    return {
+        observation.group: observation.sentence
         for observation in diagnosis.observations
         if observation.group in OBSERVED_BESIDE - left_out
-    )
+    }
 
 
 def _goroutine_words(
@@ -127,9 +128,7 @@ def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | No
     if not profiles:
         pasted = by_pasted(diagnosis, facts)
         return "" if pasted is None else pasted[0]
-    if (named is not None and named.sites) or any(
-        observation.group == "in_use" for observation in diagnosis.observations
-    ):
+    if named is not None and named.sites:
         return ""
     return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
 

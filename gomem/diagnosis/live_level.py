@@ -82,7 +82,7 @@ def live_level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     least, most = Bytes(round(stretch.least)), Bytes(round(stretch.most))
     size = most if least == most else text("{} to {}", least, most)
     which = "all" if stretch.is_whole else "the last"
-    words = "The live heap is level: {} at {} {} seen ({})."
+    words = "The live heap is level: {} after {} {} ({})."
     return text(words, size, which, Count(stretch.readings, "GC"), Seconds(stretch.seconds))
 
 
@@ -99,14 +99,20 @@ def _stretch(diagnosis: Diagnosis) -> Stretch | None:
 def is_level_between_profiles(diagnosis: Diagnosis) -> bool:
     """Whether GCs found a level live heap for as long as the heap profiles were taken.
 
-    Profiles that differ then are a GC or two behind, or differ by sampling.
+    Profiles that differ then are a GC or two behind, or differ by sampling. The first was taken
+    after a GC of the level, by NumGC beside it or by its time; a log has a clock of its own.
     """
     stretch, live = _stretch(diagnosis), diagnosis.facts.live_heap
-    if stretch is None or live is None or live.level.source == LOG:
+    profiles = that_count(IN_USE, diagnosis.facts.profiles.in_order)
+    if stretch is None or live is None or not profiles:
         return False
-    profiles = that_count(IN_USE, diagnosis.facts.profiles.in_order).values()
-    first = next(iter(profiles), None)
-    return first is not None and stretch.begins <= first.columns.time_nanos / 1e9
+    moment, first = next(iter(profiles.items()))
+    facts, log = diagnosis.by_moment.get(moment), diagnosis.collector
+    counted = None if facts is None else facts.told("NumGC")
+    last = None if log is None else log.last_number
+    if counted is not None and last is not None and counted > last - stretch.readings:
+        return True
+    return live.level.source != LOG and stretch.begins <= first.columns.time_nanos / 1e9
 
 
 def level_profiles_words(profiles: Mapping[str, Profile]) -> Text:
