@@ -67,8 +67,8 @@ SAID = {
         "no-goal",
     ): "Go retains {retained_bytes} of heap. Without NextGC, the scavenger's goal is unknown.",
     ("unknown", "no-count"): NOTHING_WENT + " Without NumGC, the reason is unknown.",
-    ("unknown", "no-release"): NOTHING_WENT
-    + " The reason depends on the Go release: pass --go-version, or add the output of "
+    ("unknown", "no-release"): NOTHING_WENT.replace("is due", "might be due")
+    + " The rule depends on the Go release: pass --go-version, or add the output of "
     "go version -m to the capture.",
 }
 BY = {

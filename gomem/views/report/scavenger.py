@@ -42,6 +42,7 @@ AT_MOST = (
     "the scavenger's goal depends on HeapInuse at the last GC and on the NextGC before that GC; "
     "where no file has both, the goal is an upper bound: 1.1 × (NextGC + HeapInuse - HeapAlloc)"
 )
+UNUSED = "released (HeapReleased) includes new heap that was never used"
 APPLIES = {"yes": "applies", "not yet": "does not apply yet", "unknown": "might apply"}
 EPISODE = (
     moment("from", "before"),
@@ -104,7 +105,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
         return ()
     longest = episodes["seconds"].fillna(0).sort_values(ascending=False, kind="stable")
     chosen = episodes.loc[sorted(longest.index[:EPISODES])]
-    caption = "Memory returned, and why not more"
+    caption = "Memory returned, and why not more" if len(chosen) > 1 else "Memory returned"
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
     said = episodes["sentence"].iloc[-1]
@@ -112,7 +113,8 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
     is_last = end in ends or not ends
     at = text("At the last snapshot") if is_last else text("At {}", MomentName(end))
     last = Paragraph(text("{}, {}{}", at, said[:1].lower(), said[1:]))
-    return last, table(caption, EPISODE, chosen, brief_rows=BRIEF_ROWS)
+    columns = EPISODE if len(chosen) > 1 else EPISODE[:-1]  # the sentence above has the reason
+    return last, table(caption, columns, chosen, brief_rows=BRIEF_ROWS)
 
 
 def timed_readings(answer: Scavenger) -> pd.DataFrame:
@@ -150,7 +152,10 @@ def _over_time(answer: Scavenger) -> tuple[Block, ...]:
         caption += f", {len(shown)} of {format_count(len(known))} snapshots"
     below = table(caption, RETENTION, shown, brief_rows=BRIEF_ROWS)
     is_bound = (known["paced_by"] == "steady") & known["goal_bytes"].notna()
-    note = (Notes((AT_MOST,)),) if is_bound.any() else ()
+    # Retained and released memory both rise if the runtime reserves more of the address space.
+    has_grown = known[["HeapReleased", "retained_bytes"]].diff().gt(0).all(axis=1)
+    said = [words for words, rows in ((AT_MOST, is_bound), (UNUSED, has_grown)) if rows.any()]
+    note = (Notes(tuple(said)),) if said else ()
     timed = timed_readings(answer)
     if timed.empty:
         return (below, *note) if len(known) else ()

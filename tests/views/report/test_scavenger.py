@@ -84,7 +84,7 @@ def test_the_goals_are_told_with_their_formulas(quiet):
 def test_what_free_os_memory_and_madvdontneed_would_do(tmp_path):
     section = scavenger_section(gomem.diagnose(thinned("busy-go1.15.15", tmp_path)))
 
-    (notes,) = blocks(section, Notes)
+    *_, notes = blocks(section, Notes)
     assert notes.lines[0].startswith(
         "debug.FreeOSMemory would release up to 424 KiB of idle heap, and the garbage"
     )
