@@ -9,8 +9,9 @@ Form          active_anon:9 inactive_anon:9 isolated_anon:0       of the machine
               9 pages RAM / 9 pages reserved / Total swap = 0kB
 Quirks        The lists of anonymous pages include shared memory and tmpfs. `min` includes the
               boost, if a kernel prints one; below `min` only the kernel itself gets pages.
-              Pages are of 4 KiB, unless a node's line says the same number in kB.
-              A report can be of a failed allocation that kills nothing.
+              The page size is 4 KiB, unless a node's line has the same count in kB: their
+              ratio is the page size. A report does not mean that the kernel killed a process: it
+              is also logged after a failed allocation.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ _ASK_FOR = {
 
 @dataclass(slots=True)
 class MemInfo:
-    """The last report of a text, in bytes by the kernel's names."""
+    """The last report in a text: sizes in bytes, under the kernel's names."""
 
     counts: dict[str, int] = field(default_factory=dict)  # of the machine, or summed over nodes
     zones: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -94,16 +95,16 @@ class MemInfo:
     swap: dict[str, int] = field(default_factory=dict)
 
     @property
-    def total_bytes(self) -> int:
-        """The memory that the kernel manages; 0 if neither the zones nor a sum are there."""
-        managed = [zone.get("managed", 0) for zone in self.zones.values()]
-        return self.ram_bytes or sum(managed)
+    def total_bytes(self) -> int | None:
+        """The memory that the kernel manages; None if neither RAM nor zones are in the report."""
+        managed = sum(zone.get("managed", 0) for zone in self.zones.values())
+        return self.ram_bytes or managed or None
 
     @property
     def uses(self) -> dict[str, int]:
-        """Bytes by use, of those that the report has.
+        """Bytes by use, as far as the report has them.
 
-        With those that it lists nowhere, if it has the machine's size and all lists.
+        If it has RAM and every list, the rest of RAM is the use `UNLISTED`.
         """
         of = self.counts
         uses = {name: sum(of[part] for part in parts) for name, parts in _LISTS.items()
@@ -184,7 +185,7 @@ def _swap_words(info: MemInfo) -> Iterator[Text]:
 
 
 def mem_info(data: bytes) -> MemInfo | None:
-    """Parse the last report of a text; None if there is none. Numbers missing in it are missing."""
+    """Parse the last report in a text, as far as it goes; None without one."""
     if b"free:" not in data and b"active_anon:" not in data:
         return None
     begun = data.rfind(b"Mem-Info:")

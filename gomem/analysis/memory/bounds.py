@@ -1,8 +1,7 @@
-"""What bounds on each part follow from the known sums of several parts?
+"""How narrow are the bounds of a part, if the sum of several parts is known?
 
-A part is an interval. A known sum of several parts bounds each part: RSS is the sum of all parts,
-and the arenas hold the four parts of the heap. The lower bound of a part is the sum minus the upper
-bounds of the other parts. The upper bound is the sum minus the lower bounds of the other parts.
+RSS is the sum of all parts, and the arenas hold the four parts of the heap. Each part is at least
+the sum minus the upper bounds of the others, and at most the sum minus their lower bounds.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ class Interval:
 
     @property
     def is_wide(self) -> bool:
-        """Whether no one number stands for it: wider than a tenth of its middle, and 512 KiB."""
+        """Whether it is too wide for one number: over 512 KiB and over a tenth of its middle."""
         return self.width > max(WIDE * abs(self.middle), MIB / 2)
 
     @property
     def surely_moves(self) -> bool:
-        """Whether this interval of a change excludes 0."""
+        """Whether a change between these bounds cannot be 0."""
         return self.low > 0 or self.high < 0
 
     def __add__(self, other: Interval) -> Interval:
@@ -131,10 +130,7 @@ class Bounds:
 def difference(
     before: Bounds, after: Bounds, groups: Sequence[frozenset[str]]
 ) -> dict[frozenset[str], Interval]:
-    """Return the growth of each group of parts, consistent with the change of the total.
-
-    The groups are disjoint.
-    """
+    """Return the growth of each of several disjoint groups, consistent with that of the total."""
     whole = frozenset().union(*groups)
     change = after.together(whole) - before.together(whole)
     grown = {

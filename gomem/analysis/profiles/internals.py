@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def without_internals(profile: Profile) -> Profile:
-    """Return the profile without internal frames; a stack that has no others keeps its own."""
+    """Return the profile without internal frames; a stack with only such frames keeps them."""
     return replace(profile, columns=_folded(profile.columns), undropped=None)
 
 

@@ -22,7 +22,7 @@ STEEP = 2.0  # times the interval's share of the time: a steeper rise is a step
 
 
 def comes_and_goes(values: FloatArray) -> bool:
-    """Return whether a level fell to half between two readings, and rose by as much again."""
+    """Return whether a reading is at most half of an earlier and of a later one."""
     before = np.maximum.accumulate(values)[:-2]
     after = np.maximum.accumulate(values[::-1])[::-1][2:]
     return bool((MIN_SWING * np.minimum(before, after) >= values[1:-1]).any())
@@ -40,8 +40,9 @@ def shape_of(
     makes a decline. A rise mostly within one interval, and far faster than average, is a step. A
     rise that has ended by the last third is a plateau; any other is a ramp.
 
-    Times ascend. `noise` is the standard deviation of an estimated level. If readings lag,
-    `since_seconds` is the earliest time that each reading can show.
+    Times ascend. `noise` is the standard deviation of a level that was estimated from samples. A
+    heap profile shows an earlier time than its own: `since_seconds` has the earliest one possible,
+    for each reading.
     """
     extent = levels.max() - levels.min()
     if extent <= max(NOISE * noise, MOVES * levels.max()):

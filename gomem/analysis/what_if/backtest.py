@@ -1,8 +1,8 @@
 """How well does the earlier part of a log predict the later part?
 
-Three tests use the log itself. The first predicts each goal from the previous collection. The
-second predicts each distance to the next collection from the previous five collections. The third
-replays the first half to predict the second half, and the whole log to predict itself.
+Three tests use the log itself: the previous GC predicts each goal, the previous five GCs predict
+each interval to the next, and a replay of the first half predicts the second half. The replay of
+the whole log is compared with the log, too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Backtest:
         goal_error_p95: 95th percentile of the relative error of predicted goals.
         interval_error_p50: Median relative error of the interval to the next collection.
         cycles_per_second_error: Relative error of a replay: of the second half predicted from
-            the first, or of the whole log predicted from itself, whichever is greater.
+            the first, or of the whole log replayed, whichever is greater.
         gc_cpu_cores_error: The same error for GC CPU.
         peak_heap_bytes_error: The same error for the peak heap.
     """
@@ -92,7 +92,7 @@ class Backtest:
         return max(self.replay_errors.values(), default=0.0) <= MAX_REPLAY_ERROR
 
     def error_of(self, metric: str) -> float:
-        """Return the error by which the interval of a metric is widened."""
+        """Return the relative error by which to widen the predicted range of a metric."""
         name = "peak_heap_bytes" if metric == "goal_bytes" else metric
         error = getattr(self, f"{name}_error")
         return UNTESTED if error is None else float(error)
@@ -110,7 +110,7 @@ class Made:
 
 
 def backtest(cycles: pd.DataFrame, made: Made) -> Backtest:
-    """Predict collections of the analysed part of a log, all of one run, and compare."""
+    """Compare predicted with printed collections of one run, in the analysed part of its log."""
     goals, agree = _goal_errors(cycles, made)
     intervals = _interval_errors(cycles, made)
     return Backtest(

@@ -7,8 +7,8 @@ Quirks        A record is `count @ 0x…`, then its labels (since Go 1.10), then
               The runtime's own innermost frames, where goroutines wait, have an address but no
               line. A protobuf profile has their names.
               Since Go 1.21, the addresses of inlined calls are those of their callers.
-Pasted        People leave out the header, or all but the largest records. If the header is there,
-              it still has the total. Markdown turns each line's `#` into a heading, and copying
+Pasted        People leave out the header, or all but the largest records. The header, if it is
+              there, keeps the total. Markdown turns each line's `#` into a heading, and copying
               then drops it. A narrow terminal breaks long lines.
 """
 

@@ -24,7 +24,7 @@ def hidden_of(fleet: Fleet, builds: Sequence[str] = (), *, redact: bool = False)
 
 
 def number_names(hidden: Hidden, fleet: Fleet, builds: Sequence[str] = ()) -> None:
-    """Number the names in alphabetical order; builds in order of release."""
+    """Number the names alphabetically, and builds by release."""
     columns = ["capture", "instance", "service", "build", "path"]
     read = [frame[columns] for frame in (fleet.captures, fleet.failed)]
     named = {name: {value for frame in read for value in frame[name]} for name in columns}

@@ -1,4 +1,4 @@
-"""The report's section on allocation: sites, reasons, turnover, object sizes, call trees."""
+"""The report's section on allocation sites: escapes, survival, object sizes, call trees."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SIZES = (
 
 
 def allocations_section(diagnosis: Diagnosis) -> Section | None:
-    """Everything from the profiles, with one moment in detail; None without a heap profile."""
+    """The sites of each snapshot, one of them in detail; None without a heap profile."""
     first = diagnosis.sites_first
     if first is None:
         return _untyped_section(diagnosis)
