@@ -94,7 +94,7 @@ def since_start_evidence(log: CollectorFacts) -> tuple[Evidence, ...]:
         return ()
     return (
         *known(log.path, "count", {"GCs since the start": run.cycles}),
-        *known(log.path, "s", {"age at the last GC": run.seconds}),
+        *known(log.path, "s", {"process age at the last GC": run.seconds}),
         *known(log.path, "fraction", {"GC CPU since the start": run.cpu_fraction}),
     )
 

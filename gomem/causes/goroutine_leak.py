@@ -222,7 +222,8 @@ def _held(size: float, heap: float, case: Case) -> Text:
     live, least = case.facts.live_heap, "at least"
     if heap and live is not None and live.rise and not case.facts.profiles.hides_most_in_use:
         least = "about" if case.facts.goroutines.stacks is None else "up to"
-    return text("they hold {} {}", least, Bytes(round(size)))
+    what = "of stack and heap" if heap else "of stack"
+    return text("they hold {} {} {}", least, Bytes(round(size)), what)
 
 
 def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:

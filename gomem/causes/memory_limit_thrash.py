@@ -61,7 +61,7 @@ def lack(case: Case) -> Lack | None:
         Text("a memory limit leaves the heap hardly any headroom"),
         (cycles, "limit-driven GC"),
         (
-            *known(log.path, "count", {"limit-driven cycles": cycles}),
+            *known(log.path, "count", {"limit-driven GCs": cycles}),
             *known(log.path, "s", {"marking_cpu_seconds": cpu}),
         ),
     )
@@ -147,11 +147,15 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         size=live,
         cpu_fraction=cpu,
         evidence=(
-            *known(log.path, "count", {"limit-driven cycles": cycles}),
+            *known(log.path, "count", {"limit-driven GCs": cycles}),
             *known(log.path, "B", sizes),
             *known(log.path, "s", {"interval_p50_seconds": interval}),
-            *known(log.path, "fraction", {"marking_cpu_fraction": cpu}),
-            *known(log.path, "count", {"heap goals too low for GOGC": log.triggers.beyond_any}),
+            *known(log.path, "fraction", {"marking_cpu_fraction of limit-driven GCs": cpu}),
+            *known(
+                log.path,
+                "count",
+                {"GCs with a goal that no constant GOGC explains": log.triggers.beyond_any},
+            ),
             Evidence(log.path, "source of GOGC", _source_of_gogc(case, log), ""),
             *since_start_evidence(log),
             *limiter_evidence(case.facts.counters),

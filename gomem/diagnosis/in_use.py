@@ -35,12 +35,12 @@ CHURN = 10  # times what is in use, or MiB if more, allocated between profiles
 WHOLLY = 0.995  # of the total; would print as 100 %
 _FROM = {
     IN_USE: (
-        "Live bytes by the program's function nearest to each allocation:",
+        "Live bytes by the program's own functions:",
         "Most of the live bytes are from",
         "Nearly all live bytes are from",
     ),
     ALLOCATED: (
-        "Allocated bytes by the program's function nearest to each allocation:",
+        "Allocated bytes by the program's own functions:",
         "Most of what was allocated is from",
         "Nearly all that was allocated is from",
     ),
@@ -179,7 +179,7 @@ def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
     leaves = profile.leaves(samples)
     sizes = pd.Series(stacks.values[samples]).groupby(leaves).sum()
     where = (
-        "{} of the live bytes were allocated with only Go's own or unsymbolized functions on the "
-        "stack, mostly by {}."
+        "{} of the live bytes were allocated with no known function of the program on the stack, "
+        "mostly by {}."
     )
     return text(where, Share(share), Function(str(sizes.idxmax())))

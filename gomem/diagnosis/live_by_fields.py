@@ -87,8 +87,11 @@ def risen_without_gc(diagnosis: Diagnosis) -> Text:
     where = [MomentName(moment.name) for moment in ends]
     if not diagnosis.thresholds.has_grown(before, after):
         goal = last.told("NextGC")
-        until = text(" until the next, at {}", Bytes(goal)) if goal else Text()
-        words = "No GC ran from {} to {} ({} at both): how much of {} ({}) is live is unknown{}."
+        until = text(" until the next GC (heap goal {})", Bytes(goal)) if goal else Text()
+        words = (
+            "No GC ran from {} to {} ({} at both): {} is {}, and how much of it is live is "
+            "unknown{}."
+        )
         return text(words, *where, count, name, Bytes(after), until)
     words = (
         "No GC ran from {} to {} ({} at both), and {} rose from {} to {}: how much of the rise is "

@@ -21,7 +21,7 @@ from gomem.diagnosis.table_callers import (
     stack_words,
 )
 from gomem.facts.goroutines import GOROUTINE
-from gomem.facts.profiles import IN_USE, UNSAID
+from gomem.facts.profiles import ALLOCATED, IN_USE, UNSAID
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import (
     Bytes,
@@ -170,7 +170,7 @@ def _largest_words(profile: Profile, kind: str, flat: dict[str, int], is_small: 
     total, rate = profile.total(kind), _rate_shown(profile, kind, flat.values())
     shares = [profile.printed.share_of(kind, name, flat[name] / total) for name in flat]
     if shares[0] > MOSTLY and not is_small:
-        first = "Most is from"
+        first = f"Most of {kind} is from" if kind in (IN_USE, ALLOCATED) else "Most is from"
     named = zip(flat, shares, strict=True)
     parts = (part_words(name, flat[name], share, rate) for name, share in named)
     return text("{} {}.", first, joined(", ", parts))

@@ -256,7 +256,7 @@ def test_a_few_collections_at_the_limit_say_so():
         "CPU" == (finding.title)
     )
     evidence = {each.field: each.value for each in finding.evidence}
-    assert (7, 2.4) == (evidence["limit-driven cycles"], evidence["interval_p50_seconds"])
+    assert (7, 2.4) == (evidence["limit-driven GCs"], evidence["interval_p50_seconds"])
 
 
 def test_a_limit_that_is_known_makes_thrash_certain():

@@ -298,8 +298,8 @@ Showing nodes accounting for 40MB, 100% of 40MB total
 
     said = diagnosis.verdict.sentence
     assert [3 * MIB, 40 * MIB] == parts(said, Bytes)
-    assert "has 3 MiB in use. Most is from main.newNode" in said
-    assert "all but what is in use was freed. Most is from main.parse" in said
+    assert "has 3 MiB in use. Most of inuse_space is from main.newNode" in said
+    assert "all but what is in use was freed. Most of alloc_space is from main.parse" in said
     assert "does not say whether" not in said
     shown = as_text(diagnosis)
     assert "in use or allocated at capture" not in shown

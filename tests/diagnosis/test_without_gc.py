@@ -58,7 +58,7 @@ def test_a_rise_after_which_no_gc_ran_says_so(tmp_path, last, is_said):
     said = " ".join(gomem.diagnose(tmp_path).verdict.whose)
 
     words = (
-        "No GC ran from snapshot 2 to snapshot 3 (NumGC 3 at both): how much of HeapInuse (545 "
-        "MiB) is live is unknown until the next, at 900 MiB."
+        "No GC ran from snapshot 2 to snapshot 3 (NumGC 3 at both): HeapInuse is 545 MiB, "
+        "and how much of it is live is unknown until the next GC (heap goal 900 MiB)."
     )
     assert is_said == (words in said)

@@ -74,7 +74,7 @@ GOGC = (
     Column("high", "float64", "ratio", "The most that as many goals allow."),
     Column("known_from", "str", "", "Source of the value.", Words),
 )
-METRICS, ENVIRONMENT, NOTHING = "runtime/metrics", "environment", "nothing here"
+METRICS, ENVIRONMENT, NOTHING = "runtime/metrics", "environment", "no file states it"
 STATED = frozenset({METRICS, ENVIRONMENT})
 SUMS = ("gc_cpu_seconds", "stopped_seconds", "marking_cpu_seconds", "available")
 MEDIANS = (

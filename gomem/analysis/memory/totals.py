@@ -109,7 +109,7 @@ def _of_listed(listed: Listed | None) -> ResidentTotals | None:
     if listed is None or listed.rss_bytes is None:
         return None
     source = f"{LISTED} {listed.tool} RSS"
-    note = text("RSS is by {}, rounded to {}", listed.tool, Bytes(listed.step_bytes))
+    note = text("RSS is from {}, rounded to {}", listed.tool, Bytes(listed.step_bytes))
     files = shared = None
     if listed.file_bytes is not None:
         files = (listed.file_bytes, f"{listed.tool} file-rss: program and libraries too")

@@ -75,7 +75,7 @@ def _not_sampled(profile: Profile, sample_type: str) -> str:
         return "the profile has not both objects and bytes"
     period, unit = profile.columns.period, profile.period_type
     if not period or (unit.type, unit.unit) != ("space", "bytes"):
-        return "the profile does not say at which rate it was sampled"
+        return "the profile does not state its sampling rate"
     if period <= 1:
         return "every allocation was recorded: the numbers are exact"
     return ""

@@ -36,13 +36,13 @@ LACKING = (
     "memory.usage_in_bytes, memory.stat and memory.failcnt)"
 )
 WORST_CASES = (
-    "RSS at most, while the heap keeps its size. All resident: all that Go retains is in RSS. All "
-    "reused: also all that it has released"
+    "Worst-case RSS if the heap keeps its size. All resident: RSS includes everything that Go "
+    "retains. All reused: also everything that Go has released"
 )
 GROWS_ON = "the live heap grows, so RSS can exceed both"
 HIGHER = (
-    "{}: how much of Go's memory is not in RSS is unknown, so the worst case can be higher than "
-    "shown"
+    "{}: the part of Go's memory that is not in RSS is unknown, and the worst case shown can be "
+    "too low"
 )
 STILL_COUNTED = (
     "FreeBSD counts released memory as resident until it needs the pages: released memory that is "

@@ -137,7 +137,7 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
     for row in rows_of(groups):
         label = f"· {row['name']}" if row["within"] else row["name"]
         lines.append((label, [bytes_cell(row[str(place)]) for place in range(len(known))]))
-    if any(not is_unknown(facts.time) for facts in known):
+    if sum(not is_unknown(facts.time) for facts in known) > 1:  # else names say as much
         lines.append((TIME, [narrow_time_cell(facts.time) for facts in known]))
     if any(facts.skew.seconds is not None for facts in known):
         lines.append((APART, [seconds_cell(facts.skew.seconds) for facts in known]))

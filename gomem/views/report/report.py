@@ -46,6 +46,8 @@ from gomem.views.words import first_few, how_many
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
+
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
 
@@ -187,6 +189,13 @@ def _snapshots(names: Sequence[MomentName], capture: Capture) -> Text:
     return text("{}, and {} ({})", said, Count(len(rest), "profile"), first_few(rest, NAMED_MORE))
 
 
+def _from_to(times: pd.Series) -> str:
+    """The first and the last time, as far as known; the date once if it is the same."""
+    first, last = (time_cell(at).text for at in (times.min(), times.max()))
+    date = f"{times.min():%Y-%m-%d} "
+    return first if first == last else f"{first.removesuffix(' UTC')} to {last.removeprefix(date)}"
+
+
 def _facts(diagnosis: Diagnosis, *, redact: bool) -> tuple[tuple[str, str], ...]:
     capture, release = diagnosis.capture, diagnosis.capture.go_version
     names = [MomentName(name) for name in capture.moments["moment"]]
@@ -197,8 +206,7 @@ def _facts(diagnosis: Diagnosis, *, redact: bool) -> tuple[tuple[str, str], ...]
         "Go release": text("{} ({})", str(release), release.evidence),
         "Settings": settings_words(diagnosis.facts.settings),
         "Snapshots": _snapshots(names, capture) if names else "none",
-        # The time of the first moment, if known.
-        "Taken": "" if times.empty or not has_date else time_cell(times.min()).text,
+        "Taken": "" if times.empty or not has_date else _from_to(times),
         "Files": _files(capture),
     }
     if diagnosis.baseline is not None:

@@ -31,8 +31,9 @@ class TextColumn:
 
     @property
     def lines(self) -> list[str]:
-        """The heading in short lines."""
-        return textwrap.wrap(self.heading, HEADING, break_long_words=False) or [""]
+        """The heading in short lines, over text no shorter than the text."""
+        room = 0 if self.is_number else min(READABLE, max(map(len, self.cells), default=0))
+        return textwrap.wrap(self.heading, max(HEADING, room), break_long_words=False) or [""]
 
     @property
     def widest(self) -> int:

@@ -108,7 +108,9 @@ def test_a_first_goal_says_nothing():
     """
     One that began late had its goal moved up: 25 MiB are no GOGC=625.
     """
-    assert (None, "nothing here") == gogc({"start": 24, "goal": 25, "live": 2}, {"live": 2}, {})
+    assert (None, "no file states it") == gogc(
+        {"start": 24, "goal": 25, "live": 2}, {"live": 2}, {}
+    )
 
 
 @pytest.mark.parametrize(("live", "known"), [(7, None), (8, 1.0)])
@@ -395,7 +397,7 @@ def test_a_goal_that_stays_is_a_limits(live, first):
     lines[0] |= {"goal": first}
 
     said = gc_triggers(cycles_of(*lines))
-    assert (None, "nothing here") == gogc(*lines)
+    assert (None, "no file states it") == gogc(*lines)
     assert 5 <= said.of("limit")["cycles"]
 
 

@@ -104,10 +104,12 @@ def test_no_interval_begins_below_what_was_seen():
 @pytest.mark.parametrize(
     ("profile", "note"),
     [
-        pytest.param(heap(bucket(3, 300), rate=0), "does not say at which rate", id="rate 0"),
+        pytest.param(heap(bucket(3, 300), rate=0), "does not state its sampling rate", id="rate 0"),
         pytest.param(heap(bucket(3, 300), rate=1), "every allocation was recorded", id="rate 1"),
         pytest.param(
-            heap(seen(1, 64), period_type=False), "does not say at which rate", id="no period type"
+            heap(seen(1, 64), period_type=False),
+            "does not state its sampling rate",
+            id="no period type",
         ),
         pytest.param(
             heap(bucket(3, 300, size=100)), "1 of 1 samples are not what Go's", id="other producer"

@@ -240,7 +240,7 @@ class Printed:
         off = self.rounding.get(sample_type.type, 0)
         amount = format_bytes(off) if sample_type.unit == "bytes" else format_count(off)
         rounded = f", rounded to ±{amount}" if off else ""
-        return f"a table of go tool pprof{rounded}; it does not say at which rate it was sampled"
+        return f"a table of go tool pprof{rounded}; it does not state its sampling rate"
 
     def less(self, base: Printed) -> Printed:
         """Subtract a baseline's values."""
