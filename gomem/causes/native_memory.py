@@ -166,12 +166,7 @@ class NativeMemory:
 
 
 def native_memory(moment: MomentFacts, with_threads: bool = True) -> NativeMemory:
-    """Return resident C memory; 0 if unknown.
-
-    Args:
-        moment: The facts of the snapshot.
-        with_threads: Whether to count thread stacks.
-    """
+    """Return resident C memory, with or without thread stacks; 0 if unknown."""
     if moment.ledger is None or moment.mappings is None:
         return NativeMemory(0, 0)
     blocks = moment.mappings.loc[moment.is_malloced, "Rss"]

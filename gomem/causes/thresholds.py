@@ -335,10 +335,6 @@ class Thresholds:
         """Return the bytes worth a finding: the cause's own minimum, or a share of RSS if larger.
 
         At least 1, so that 0 bytes are never a finding.
-
-        Args:
-            least_bytes: The cause's own threshold.
-            rss_bytes: RSS of the snapshot; None if unknown.
         """
         return max(1, least_bytes, self.notable_rss_fraction * (rss_bytes or 0))
 
@@ -351,12 +347,7 @@ class Thresholds:
         )
 
     def has_grown(self, before_bytes: int, after_bytes: int) -> bool:
-        """Return whether a size rose by more than rounding, and by the minimum ratio.
-
-        Args:
-            before_bytes: The first size.
-            after_bytes: The last size.
-        """
+        """Return whether a size rose by more than rounding, and by the minimum ratio."""
         return after_bytes - before_bytes >= MIB and after_bytes >= self.rise_ratio * before_bytes
 
     def are_frequent(self, interval_seconds: float | None) -> bool:

@@ -42,7 +42,7 @@ AT_MOST = (
     "the scavenger's goal depends on HeapInuse at the last GC and on the NextGC before that GC; "
     "where no file has both, the goal is an upper bound: 1.1 × (NextGC + HeapInuse - HeapAlloc)"
 )
-UNUSED = "released (HeapReleased) includes new heap that was never used"
+UNUSED = "since Go 1.13, released (HeapReleased) includes new heap that was never used"
 APPLIES = {"yes": "applies", "not yet": "does not apply yet", "unknown": "might apply"}
 EPISODE = (
     moment("from", "before"),
