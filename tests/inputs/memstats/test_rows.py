@@ -33,6 +33,28 @@ def test_columns_are_snapshots(tmp_path):
     ]
 
 
+def test_snapshots_are_called_by_their_columns(tmp_path):
+    path = tmp_path / "table.md"
+    path.write_text(TABLE)
+    capture = gomem.load(path)
+
+    assert ["before-the-sweep", "after-it"] == [*capture.by_moment]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("cache on", "cache off"), ("before the fix", "after the fix")]
+)
+def test_columns_of_two_settings_or_builds_are_compared_and_no_growth(first, second, tmp_path):
+    path = tmp_path / "table.md"
+    text = TABLE.replace("before the sweep", first).replace("after it", second)
+    path.write_text(text)
+    capture = gomem.load(path)
+
+    (run,) = capture.other_runs
+    assert (first, second, 25 * MIB) == run.labels
+    assert (310.5 * MIB, [25 * MIB]) == (run.last_bytes, [*capture.memstats["HeapAlloc"]])
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
