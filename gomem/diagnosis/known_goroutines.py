@@ -143,7 +143,7 @@ def state_words(group: pd.Series, counted: GoroutineCount, at: Sequence[pd.DataF
 
 def _line_of(function: str, at: Sequence[pd.DataFrame]) -> str:
     """The one line at which goroutines are in a function; empty if there are several."""
-    rows = pd.concat([own[own["function"] == function] for own in at]) if at else ()
+    rows = [row for own in at for row in own[own["function"] == function].itertuples()]
     if len(rows) != 1 or of_the_runtime(function) or in_standard_library(function):
         return ""
-    return f" at {PureWindowsPath(rows['file'].iloc[0]).name}:{rows['line'].iloc[0]}"
+    return f" at {PureWindowsPath(str(rows[0].file)).name}:{rows[0].line}"
