@@ -12,8 +12,6 @@ import re
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import TAKE_GOROUTINES
 from gomem.inputs.pprof.calls.names import in_standard_library, of_the_runtime
@@ -22,6 +20,8 @@ from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pandas as pd
 
     from gomem.facts.goroutines import GoroutineCount
     from gomem.inputs.goroutines.table import Goroutines
