@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
@@ -112,8 +113,9 @@ def _is_otherwise(before: Artefact | None, after: Artefact) -> bool:
     if after.time is not None:
         return False
     above = _lines_above(after)[0 if before is None else len(_lines_above(before)) + 1 :]
-    is_apart = any(not line.strip() or FENCE.fullmatch(line) for line in above)
-    return is_apart and ANOTHER_RUN.search(_last_filled(above)) is not None
+    said = _last_filled(above)
+    is_a_persons = said.rstrip().endswith(b":") or any(map(FENCE.fullmatch, above))
+    return is_a_persons and ANOTHER_RUN.search(said) is not None
 
 
 def _labelled(run: OtherRun, before: Artefact, after: Artefact) -> OtherRun:
@@ -147,8 +149,14 @@ def _last_filled(lines: Sequence[bytes]) -> bytes:
 
 def _lines_above(file: Artefact) -> list[bytes]:
     """The lines of the text above a reading; none if its place is unknown."""
-    number = _place(file).removeprefix("line ")
-    return file.source.whole_text.split(b"\n")[: int(number) - 1 if is_digits(number) else 0]
+    text, number = file.source.whole_text, _place(file).removeprefix("line ")
+    is_short = len(text) <= MAX_BYTES and is_digits(number)
+    return _lines_of(text)[: int(number) - 1] if is_short else []
+
+
+@lru_cache(maxsize=1)
+def _lines_of(text: bytes) -> list[bytes]:
+    return text.split(b"\n")
 
 
 def _place(file: Artefact) -> str:

@@ -110,10 +110,11 @@ def test_a_sentence_on_another_build_between_two_series_sets_them_apart(above, b
     capture = loaded(tmp_path, text)
     short = loaded(tmp_path, text.replace("num goroutines: 8\nnum goroutines: 6\n", ""))
     later = loaded(tmp_path, text.replace(below, "An hour later:"))
+    log = loaded(tmp_path, text.replace("```", "").replace(below, "Connected with a peer"))
 
     (run,) = capture.other_runs
     assert (above, GOROUTINES, 6, 10, 3) == (
         run.said, run.level, run.first_bytes, run.last_bytes, run.readings
     )  # fmt: skip
     assert [8, 8, 6] == [count.goroutines for count in diagnose(capture).facts.goroutine_counts]
-    assert () == short.other_runs == later.other_runs
+    assert () == short.other_runs == later.other_runs == log.other_runs
