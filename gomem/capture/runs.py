@@ -60,7 +60,8 @@ class OtherRun:
             that its first and last value are no trend; else None.
         labels: What the text calls this run and the last, and that field at its only reading; None
             if it does not name both, or if there are more.
-        said: The line above these readings, if it is on another build or setting; else empty.
+        said: Their column's name, or the line above them on another build or setting, if there is
+            one; else empty.
         beside_a_container: Whether this is a process, and the last reading is of a container.
         is_same_process: Whether they are earlier readings of the process of the last reading.
         process: Program and PID from a table of processes; None for MemStats.
@@ -223,7 +224,7 @@ def _other_run(run: Sequence[Artefact]) -> OtherRun | None:
     sizes = [float(size) if pd.notna(size) else -1.0 for size in levels]
     places, ends = (_place(first), _place(last)), (int(sizes[0]), int(sizes[-1]))
     above = _last_filled(_lines_above(first)) if _is_otherwise(None, first) else b""
-    said = excerpt(above.strip().rstrip(b" :")) if above else ""
+    said = title_of(first) or excerpt(above.strip().rstrip(b" :"))
     return OtherRun(
         first.source.name, places, len(run), level, *ends, swing_bytes=_swing(sizes), said=said
     )

@@ -93,6 +93,9 @@ def _run_words(run: OtherRun, *, is_alone: bool) -> Text:
         return _process_words(run, *run.process)
     if run.labels is not None:
         return _labelled_words(run, *run.labels)
+    if first == last and run.said:
+        words = "{} is {} in the run {} ({})."
+        return text(words, run.level, _size(run, run.last_bytes), Quoted(repr(run.said)), first)
     if first == last:
         words = "{} is a reading of another process, with a {} of {}."
         return text(words, first.capitalize() or "Another", run.level, _size(run, run.first_bytes))

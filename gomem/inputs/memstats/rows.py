@@ -49,8 +49,9 @@ def with_rows_in_words(text: bytes) -> bytes:
     lines = text.split(b"\n")
     tables = list(_tables(lines))
     for places, snapshots in tables:
-        filled = [*snapshots.values(), *[b""] * (len(places) - len(snapshots))]
-        for place, line in zip(places, filled, strict=True):
+        for place in places:
+            lines[place] = b""
+        for place, (_, line) in zip(places, snapshots, strict=False):
             lines[place] = line
     return b"\n".join(lines) if tables else text
 
@@ -68,7 +69,7 @@ def titles_of_columns(data: bytes) -> dict[int, str]:
     return {
         place + 1: title.decode("utf-8", "replace")
         for places, snapshots in tables
-        for place, title in zip(places, snapshots, strict=False)
+        for place, (title, _) in zip(places, snapshots, strict=False)
     }
 
 
@@ -80,8 +81,8 @@ def columns_apart(data: bytes) -> frozenset[int]:
     return frozenset(() if is_one else titles)
 
 
-def _tables(lines: Sequence[bytes]) -> Iterator[tuple[list[int], dict[bytes, bytes]]]:
-    """Yield the rows of each table, from 0, and its snapshots as lines, by their columns' names."""
+def _tables(lines: Sequence[bytes]) -> Iterator[tuple[list[int], list[tuple[bytes, bytes]]]]:
+    """Yield the rows of each table, from 0, and its columns' names, each with a snapshot's line."""
     for place, line in enumerate(lines):
         if b"|" not in line or not place or not RULE.fullmatch(line.strip()):
             continue
@@ -100,18 +101,21 @@ def _below(lines: Sequence[bytes], place: int, width: int) -> Iterator[int]:
         place += 1
 
 
-def _snapshots(rows: Sequence[Sequence[bytes]], columns: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Return the columns by name, as lines of fields; empty if the rows are not fields."""
+def _snapshots(
+    rows: Sequence[Sequence[bytes]], columns: Sequence[bytes]
+) -> list[tuple[bytes, bytes]]:
+    """Return the columns' names with lines of fields; empty if the rows are not fields."""
     named = {name: row for row in rows if row and (name := _name(row[0]))}
     fields = {name for name in named if name != RSS}
     if len(fields) < MIN_FIELDS or fields <= ANYBODYS:
-        return {}
-    dumps = {}
+        return []
+    dumps = []
     for column, title in enumerate(columns[1:], start=1):
         cells = {name: _SIZE.match(_plain(row[column])) for name, row in named.items()}
         sizes = {name: size[1] for name, size in cells.items() if size}
         if _NO_SNAPSHOT.search(title) is None and fields <= sizes.keys():
-            dumps[title] = " | ".join(f"{name}: {size}" for name, size in sizes.items()).encode()
+            words = " | ".join(f"{name}: {size}" for name, size in sizes.items())
+            dumps.append((title, words.encode()))
     return dumps
 
 
