@@ -121,7 +121,7 @@ def one_type_words(groups: pd.DataFrame, largest: pd.Series) -> Text:
     others = [name for name in others if name != where]
     if not others:
         return Text()
-    words = "As many are in {}: likely {} of that type are not closed, each with its own loops."
+    words = "As many are in {}: likely {} of that type are open, each with its own loops."
     return text(words, Function(others[0]), Count(there))
 
 
