@@ -1,8 +1,9 @@
 """Where another form begins in a text, whatever stands between: a line that only this form has.
 
 People paste what several commands printed, one below the other, without a fence or a blank line.
-Each line then belongs to the last form whose line stands above it. The head of a form counts from
-its first line on: a profile's `File:`, the summary of top, `Name:` of status.
+Each line then belongs to the last form whose line stands above it; a field of status that stands
+again is of another reading. The head of a form counts from its first line on: a profile's `File:`,
+the summary of top, `Name:` of status.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from gomem.inputs.status.parse import OTHERS, PRINTED, RESIDENT, SIGN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-LOG, WORDS, TABLE, KILLS = "gctrace", "memstats", "processes", "oom"
+LOG, WORDS, TABLE, KILLS, STATUS = "gctrace", "memstats", "processes", "oom", "status"
 FIELDS_OF_SMAPS = b"|".join(sorted(SIZE_FIELDS))
 # Lines that belong to a form, and to what form; the first that matches counts.
 _LINES = (
-    ("status", re.compile(rb"(?:" + RESIDENT + rb"|" + OTHERS + rb")" + SIGN + PRINTED + rb"\s*")),
+    (STATUS, re.compile(rb"(?:" + RESIDENT + rb"|" + OTHERS + rb")" + SIGN + PRINTED + rb"\s*")),
     ("smaps", re.compile(rb"[0-9a-f]{6,16}-[0-9a-f]{6,16} [r-][w-][x-][ps] .*")),
     ("smaps", re.compile(rb"(?:" + FIELDS_OF_SMAPS + rb"): +\d{1,15} kB")),
     ("heap_text", re.compile(rb"heap profile: *\d+: *-?\d+ *\[.*")),
@@ -45,7 +46,7 @@ _ABOVE = {
         rb"(?:File|Build ID|Type|Time|Duration|Active filters): ?.*|Entering interactive mode.*"
         rb"|\(pprof\).*|(?:Fetching|Saved) profile .*|.*[$#>%] ?go tool pprof .*"
     ),
-    "status": re.compile(
+    STATUS: re.compile(
         rb"(?:Name|Umask|State|Tgid|Ngid|Pid|PPid|TracerPid|[UG]id|FDSize|Groups|NS\w+|Kthread):\s.*"
     ),
     TABLE: re.compile(
@@ -65,12 +66,17 @@ def begins_of_forms(lines: Sequence[bytes]) -> set[int]:
     begins: set[int] = set()
     forms: list[str] = []
     before, last = "", -1  # the form above, and its last line
+    fields: set[bytes] = set()  # of status, which has each once
     for place, form in _forms_in(lines):
-        if form != before and form not in _HAS_LINES_OF.get(before, ()):
+        is_other = form != before and form not in _HAS_LINES_OF.get(before, ())
+        field = lines[place].strip().partition(b":")[0] if form == STATUS else b""
+        if is_other or field in fields:
             if before:
                 begins.add(_first_line(lines, form, last, place))
-            forms.append(form)
+            forms += [form] * is_other
             before = form
+            fields.clear()
+        fields |= {field} - {b""}
         last = place
     # A program writes words between the lines of its log, again and again: its output is one log.
     is_log = {LOG, WORDS} == set(forms) and len(forms) > len({LOG, WORDS}) + 1

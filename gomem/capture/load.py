@@ -19,7 +19,7 @@ from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.other_processes import PROCESSES, of_listed_process
 from gomem.capture.parts import only_ticket, parts_of
-from gomem.capture.place import DURING, place, place_of_word
+from gomem.capture.place import in_order_of_names, place
 from gomem.capture.prose import Prose
 from gomem.capture.quoting import without_quoting
 from gomem.capture.release import release_of
@@ -42,7 +42,7 @@ from gomem.inputs.runtime_lines.patterns import patterns_added
 from gomem.sources.bounds import Bounds
 from gomem.sources.listing import list_capture, only_archive
 from gomem.sources.long import LongSource, long_source
-from gomem.sources.names import natural_key, readable_name, shared_name
+from gomem.sources.names import readable_name, shared_name
 from gomem.sources.paths import is_capture, matching, place_of
 from gomem.text import File, MomentName, Text, joined, text
 from gomem.units import MIB
@@ -352,22 +352,15 @@ def _said_once(messages: Sequence[str]) -> list[str]:
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:
-    """Group artefacts into snapshots, sorted by name, and by time as far as known.
-
-    If words such as `before` and `after` give an order, other names come between them.
-    """
+    """Group artefacts into snapshots, sorted by name, and by time as far as known."""
     groups: dict[MomentName, list[Artefact]] = {}
     for artefact in artefacts:
         if artefact.moment:
             groups.setdefault(MomentName(artefact.moment), []).append(artefact)
     counted = manifest.collections
     moments = [Moment(name, tuple(group), counted.get(name)) for name, group in groups.items()]
-    words = {moment.name: place_of_word(moment.name) for moment in moments}
-    in_words = len(set(words.values()) - {None}) > 1
-    between = {name: DURING if place is None else place for name, place in words.items()}
-    moments.sort(
-        key=lambda moment: (between[moment.name] if in_words else 0, natural_key(moment.name))
-    )
+    by_name = {moment.name: moment for moment in moments}
+    moments = [by_name[name] for name in in_order_of_names(by_name)]
     return {moment.name: moment for moment in _in_time(moments)}
 
 

@@ -148,7 +148,7 @@ def _parts(source: Source, *, is_ticket: bool) -> list[Source]:
 
 def _said(source: Source, parts: Sequence[Source]) -> SaidPart | None:
     """RSS in a sentence beside what was read once, without it; None without one."""
-    if len(source.data) > MAX_TICKET or b"RSS" not in source.data:
+    if len(source.data) > MAX_TICKET:
         return None
     kinds = [kind.name for part in parts if (kind := kind_of(part.data, part.name)) is not None]
     if not kinds or not BESIDE.issuperset(kinds) or len(set(kinds)) < len(kinds):
@@ -156,8 +156,11 @@ def _said(source: Source, parts: Sequence[Source]) -> SaidPart | None:
     found = rss_in_a_sentence(plain_characters(source.data).split(b"\n"))
     if found is None:
         return None
-    line, data = found[0] + 1, b"VmRSS: " + found[1] + b"\n"
-    return SaidPart(f"{source.name}:{line}", data, data, source.modified, first_line=line)
+    place, size, is_rss = found
+    name, data = f"{source.name}:{place + 1}", b"VmRSS: " + size + b"\n"
+    return SaidPart(
+        name, data, data, source.modified, first_line=place + 1, is_rss=is_rss
+    )  # fmt: skip
 
 
 def _chosen(source: Source, printed: list[Source], pasted: list[Source]) -> list[Source]:

@@ -80,7 +80,9 @@ _ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|
 _ASKS_SMAPS = re.compile(rb"/smaps(?!_rollup)\b")
 _HEADING = re.compile(
     rb"\s*(?:#{1,6} [A-Za-z][A-Za-z0-9 /,'()-]*:?|\*\*[^*\n]{1,80}\*\*:?"
-    rb"|[A-Za-z][A-Za-z/-]*(?: [A-Za-z/-]+){0,8}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
+    rb"|[A-Za-z][A-Za-z/-]*(?: [A-Za-z/-]+){0,8}:"
+    rb"|(?:[A-Za-z]+ ){0,4}~?\d{1,4}(?:\.\d)? ?(?:s|sec|min|h|hr|second|minute|hour|day|week)s?"
+    rb"(?:,? [A-Za-z]+){0,4}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
 )
 # A line that announces what is below, with code in it: "Usage by `grep Vm /proc/1/status`:"
 _WITH_CODE = re.compile(rb"[A-Z][^\n\t`]{2,200}`[^`\n]{1,200}`[^\n`]{0,100}:")

@@ -11,12 +11,13 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gomem.capture.ages import in_order_of_age
 from gomem.capture.clock import BY_FILE, BY_NAME, ISO, MANIFEST_TIME, time_in_name
 from gomem.capture.manifest import ONLY_MOMENT
 from gomem.capture.moment import Moment
+from gomem.capture.runs import title_of
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
 from gomem.inputs.kinds import CAPTURE_SCOPE, FILE_WORDS, slot_of
@@ -25,11 +26,12 @@ from gomem.text import File, text
 from gomem.units import is_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from gomem.capture.manifest import Manifest
     from gomem.capture.moment import Artefact
 
+Name = TypeVar("Name", bound=str)
 TOP_MOMENT = "(top)"
 ONE_SCRIPT = timedelta(seconds=2)  # between files of one moment written by one script
 NEAR_THE_END = timedelta(seconds=30)  # between a file taken once and the last snapshot
@@ -56,6 +58,8 @@ _SAMPLE_TYPES = re.compile(
 # What a browser adds to the name of the second download, and of later ones.
 _DOWNLOADED = re.compile(r" \([0-9]+\)(?=\.|\Z)")
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
+_NO_NAME = re.compile(r"[^\w.,%=+]+")
+MAX_TITLE = 40
 _LINE = re.compile(r":[0-9]+$")  # suffix of the names of parts of a text
 
 
@@ -199,12 +203,21 @@ def _by_clock(group: list[Artefact], name: str, *, is_alone: bool) -> list[Artef
     begins = [file.time if file.time_source != BY_FILE else None for file, *_ in groups]
     rows = [next(filter(None, map(row_of, group)), None) for group in groups]
     numbers = range(1, len(groups) + 1) if None in rows else rows
-    names = names_of_day(begins) if is_alone else []
+    names = names_of_day(begins) or _titles(group for group, *_ in groups) if is_alone else []
     return [
         replace(artefact, moment=moment)
         for moment, group in zip(names or [f"{name}-{n}" for n in numbers], groups, strict=True)
         for artefact in group
     ]
+
+
+def _titles(files: Iterable[Artefact]) -> list[str]:
+    """What the columns of a table are called, with numbers unless in order; empty without names."""
+    titles = [_NO_NAME.sub("-", title_of(file))[:MAX_TITLE].strip("-") for file in files]
+    if not all(titles) or len(set(titles)) < len(titles):
+        return []
+    numbered = [f"{number}-{title}" for number, title in enumerate(titles, start=1)]
+    return titles if in_order_of_names(titles) == titles else numbered
 
 
 def _in_time(group: Sequence[Artefact]) -> list[Artefact]:
@@ -241,6 +254,14 @@ def place_of_word(name: str) -> int | None:
         return None
     said = (place for word in words for place, same in enumerate(ORDER) if word in same)
     return next(said, None)
+
+
+def in_order_of_names(names: Iterable[Name]) -> list[Name]:
+    """Sort names of snapshots; if words give an order, others come between `before` and `after`."""
+    words = {name: place_of_word(name) for name in names}
+    in_words = len(set(words.values()) - {None}) > 1
+    between = {name: DURING if place is None else place for name, place in words.items()}
+    return sorted(words, key=lambda name: (between[name] if in_words else 0, natural_key(name)))
 
 
 def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:

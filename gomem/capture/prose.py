@@ -12,7 +12,7 @@ from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
-from gomem.inputs.markdown import FENCE
+from gomem.inputs.markdown import outside_fences
 from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.consumed import UnitLimit, limit_of_unit, peak_beside_limit
 from gomem.inputs.processes.row import rounded_size
@@ -181,10 +181,8 @@ def _in_sentences(source: Source) -> tuple[list[str], list[str], list[str]]:
 def _statements_in(lines: Sequence[bytes]) -> set[int]:
     """The short lines outside of fences that say sizes alone, or goroutines: `RSS 3.9GB`."""
     found: set[int] = set()
-    is_inside = False
-    for place, line in enumerate(lines):
-        is_inside ^= FENCE.fullmatch(line) is not None
-        if is_inside or len(line) > MAX_STATEMENT or _NO_STATEMENT.search(line):
+    for place, line in outside_fences(lines):
+        if len(line) > MAX_STATEMENT or _NO_STATEMENT.search(line):
             continue
         words, sizes = _SIZE.subn(b"", line) if _MEMORY_WORDS.search(line) else (line, 0)
         if (0 < sizes <= MAX_SIZES and not re.search(rb"\d", words)) or _COUNTED.search(line):

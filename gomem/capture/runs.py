@@ -1,22 +1,25 @@
 """Which readings of MemStats belong to an earlier process? One text can have several runs.
 
 The runtime's counters never fall while a process lives: bytes and objects allocated, collections,
-memory obtained from the OS. Readings before such a fall belong to another run. Earlier readings are
-reported separately, and never joined with the last run into one trend.
+memory obtained from the OS. Readings before such a fall belong to another run. So do those above a
+line such as `With the fix:` between two series. Earlier readings are reported separately, and never
+joined with the last run into one trend.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
 from gomem.capture.ages import in_order_of_age
-from gomem.errors import Damage
+from gomem.errors import Damage, excerpt
 from gomem.inputs.markdown import FENCE
+from gomem.inputs.memstats.rows import ANOTHER_RUN, titles_of_columns
 from gomem.units import is_digits
 
 if TYPE_CHECKING:
@@ -30,9 +33,11 @@ GROWING = ("TotalAlloc", "Sys")  # a text can round these, with different units 
 WITHOUT_THEM = ("HeapSys",)  # used without them; a small part, stacks, is taken out of HeapSys
 MIN_FALL = 0.1  # of a rounded size
 LEVELS = ("HeapAlloc", "HeapInuse", "HeapSys", "Sys")  # the first known field describes a run
-
+GOROUTINES = "number of goroutines"  # describes a run without any of them
 
 MIN_RUNS = 2
+MAX_BYTES = 1 << 21  # a person's table is in a shorter text
+MIN_SERIES = 3  # readings of each run that only words set apart
 # What a person calls the run below: `Old:`, `## after`, `* GOGC=50:`.
 _LABEL = re.compile(
     rb"[ \t>]*(?:#{1,6} |[-*+] )?[*_`]{0,3}([A-Za-z][A-Za-z0-9_.=% -]{0,30}?)[*_`]{0,3}:"
@@ -48,13 +53,15 @@ class OtherRun:
         path: The file.
         places: The locations of the first and the last of these readings.
         readings: The number of these readings.
-        level: The field of MemStats that describes the run.
-        first_bytes: That field at the first of these readings.
+        level: The field of MemStats that describes the run, or GOROUTINES.
+        first_bytes: That field, or number, at the first of these readings.
         last_bytes: That field at the last of these readings.
         swing_bytes: The smallest and the largest value of that field if it both rose and fell, so
             that its first and last value are no trend; else None.
         labels: What the text calls this run and the last, and that field at its only reading; None
             if it does not name both, or if there are more.
+        said: Their column's name, or the line above them on another build or setting, if there is
+            one; else empty.
         beside_a_container: Whether this is a process, and the last reading is of a container.
         is_same_process: Whether they are earlier readings of the process of the last reading.
         process: Program and PID from a table of processes; None for MemStats.
@@ -71,6 +78,7 @@ class OtherRun:
     process: tuple[str, int | None] | None = None
     swing_bytes: tuple[int, int] | None = None
     labels: tuple[str, str, int] | None = None
+    said: str = ""
 
 
 def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
@@ -80,6 +88,7 @@ def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherR
     """
     readings = in_order([file for file in artefacts if _stats(file) is not None])
     begins = [at for at, pair in enumerate(pairwise(readings), start=1) if _fell(*pair)]
+    begins = begins or _set_apart(readings)
     is_said = any(any(getattr(file.parsed, "begins", ())) for file in readings)
     is_newest_first = len(begins) > 1 and len(begins) == len(readings) - 1 and not is_said
     if not begins or is_newest_first:
@@ -93,6 +102,23 @@ def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherR
     return left, others
 
 
+def _set_apart(readings: Sequence[Artefact]) -> list[int]:
+    """Where a series begins below a line on another build or setting; empty for short ones."""
+    begins = [at for at, pair in enumerate(pairwise(readings), start=1) if _is_otherwise(*pair)]
+    runs = pairwise([0, *begins, len(readings)])
+    return begins if all(stop - start >= MIN_SERIES for start, stop in runs) else []
+
+
+def _is_otherwise(before: Artefact | None, after: Artefact) -> bool:
+    """Whether the last line above a reading, below another, is on another build or setting."""
+    if after.time is not None:
+        return False
+    above = _lines_above(after)[0 if before is None else len(_lines_above(before)) + 1 :]
+    said = _last_filled(above)
+    is_a_persons = said.rstrip().endswith(b":") or any(map(FENCE.fullmatch, above))
+    return is_a_persons and ANOTHER_RUN.search(said) is not None
+
+
 def _labelled(run: OtherRun, before: Artefact, after: Artefact) -> OtherRun:
     """Return a run of one reading with the names that the text has above it and the last."""
     names, stats = [_label_above(file) for file in (before, after)], _stats(after)
@@ -102,15 +128,42 @@ def _labelled(run: OtherRun, before: Artefact, after: Artefact) -> OtherRun:
 
 
 def _label_above(file: Artefact) -> str:
-    """Return the label above a reading, as in `Old:`; empty without one."""
+    """Return the label of a reading's column, or above it, as in `Old:`; empty without one."""
+    if title := title_of(file):
+        return title
+    label = _LABEL.fullmatch(_last_filled(_lines_above(file)))
+    return "" if label is None else label[1].decode("ascii")
+
+
+def title_of(file: Artefact) -> str:
+    """What a reading's column is called in a person's table; empty if it is from none."""
+    text, number = file.source.whole_text, _place(file).removeprefix("line ")
+    is_short = len(text) <= MAX_BYTES and is_digits(number)
+    return titles_of_columns(text).get(int(number), "") if is_short else ""
+
+
+def _last_filled(lines: Sequence[bytes]) -> bytes:
+    """The last line that is neither blank nor a fence; empty without one."""
+    filled = (line for line in reversed(lines) if line.strip() and not FENCE.fullmatch(line))
+    return next(filled, b"")
+
+
+def _lines_above(file: Artefact) -> list[bytes]:
+    """The lines of the text above a reading; none if its place is unknown."""
+    text, number = file.source.whole_text, _place(file).removeprefix("line ")
+    is_short = len(text) <= MAX_BYTES and is_digits(number)
+    return _lines_of(text)[: int(number) - 1] if is_short else []
+
+
+@lru_cache(maxsize=1)
+def _lines_of(text: bytes) -> list[bytes]:
+    return text.split(b"\n")
+
+
+def _place(file: Artefact) -> str:
     stats = _stats(file)
     place = "" if stats is None else str(stats["place"])
-    where = file.source.placed(Damage(file.source.name, place, "")).where
-    number = where.removeprefix("line ")
-    lines = file.source.whole_text.split(b"\n")[: int(number) - 1 if is_digits(number) else 0]
-    above = (line for line in reversed(lines) if line.strip() and not FENCE.fullmatch(line))
-    label = _LABEL.fullmatch(next(above, b""))
-    return "" if label is None else label[1].decode("ascii")
+    return file.source.placed(Damage(file.source.name, place, "")).where
 
 
 def before_the_last(readings: Sequence[Artefact]) -> OtherRun | None:
@@ -162,19 +215,28 @@ def _fell(before: Artefact, after: Artefact) -> bool:
 
 
 def _other_run(run: Sequence[Artefact]) -> OtherRun | None:
-    first, last = _stats(run[0]), _stats(run[-1])
-    assert first is not None
-    assert last is not None
-    level = next((name for name in LEVELS if pd.notna(first[name]) and pd.notna(last[name])), None)
+    first, last = run[0], run[-1]
+    known = (name for name in (*LEVELS, GOROUTINES) if pd.notna(_level(first, name)))
+    level = next((name for name in known if pd.notna(_level(last, name))), None)
     if level is None:
         return None
-    places = tuple(
-        file.source.placed(Damage(file.source.name, str(stats["place"]), "")).where
-        for file, stats in ((run[0], first), (run[-1], last))
+    levels = (_level(file, level) for file in run)
+    sizes = [float(size) if pd.notna(size) else -1.0 for size in levels]
+    places, ends = (_place(first), _place(last)), (int(sizes[0]), int(sizes[-1]))
+    above = _last_filled(_lines_above(first)) if _is_otherwise(None, first) else b""
+    said = title_of(first) or excerpt(above.strip().rstrip(b" :"))
+    return OtherRun(
+        first.source.name, places, len(run), level, *ends, swing_bytes=_swing(sizes), said=said
     )
-    sizes = int(first[level]), int(last[level])
-    swing = _swing([float(stats[level]) for stats in map(_stats, run) if stats is not None])
-    return OtherRun(run[0].source.name, places, len(run), level, *sizes, swing_bytes=swing)
+
+
+def _level(file: Artefact, name: str) -> Any:
+    """A field of MemStats, or the number of goroutines, of one reading; missing if unknown."""
+    if name == GOROUTINES:
+        readings = getattr(file.parsed, "readings", None)
+        return pd.NA if readings is None else readings["goroutines"].iloc[-1]
+    stats = _stats(file)
+    return pd.NA if stats is None else stats[name]
 
 
 def _swing(sizes: Sequence[float]) -> tuple[int, int] | None:

@@ -66,8 +66,12 @@ def _coded(noun: str, codes: list[str]) -> Text:
 def _said(diagnosis: Diagnosis) -> list[Text]:
     """Say which size is by a sentence, which need not be of this process."""
     sources = (file.source for file in diagnosis.capture.files)
-    words = "RSS is what a sentence says (line {}), perhaps of another process or time"
-    return [text(words, str(said.first_line)) for said in sources if isinstance(said, SaidPart)]
+    words = "RSS is what a sentence says (line {}), perhaps {}of another process or time"
+    return [
+        text(words, str(said.first_line), "" if said.is_rss else "with page cache, or ")
+        for said in sources
+        if isinstance(said, SaidPart)
+    ]
 
 
 def _unused(diagnosis: Diagnosis) -> list[Text]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import (
     CAPTURE_ONCE,
     CAPTURE_THE_NEXT_RUN,
@@ -19,6 +18,7 @@ from gomem.diagnosis.known_goroutines import (
     connection_words,
     leak_test_words,
     one_type_words,
+    state_words,
     step_of_connections,
     step_of_test,
 )
@@ -93,7 +93,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         return None
     last, largest = shown[-1], _largest(diagnosis.facts.goroutine_groups)
     there, where = Count(int(largest["goroutines"])), str(largest["function"])
-    state = _state_of(largest, last)
+    state = state_words(largest, last, [dump.positions for dump in _dumps(diagnosis)])
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
     if where in PARKED and is_unknown(largest["state"]):
         words = (
@@ -344,18 +344,6 @@ def _cycle(diagnosis: Diagnosis) -> list[str]:
     stacks = [stack.split(";") for dump in _dumps(diagnosis) for stack in dump.goroutines["stack"]]
     counts = Counter(name for stack in stacks[:1] for name in stack if can_be_mended(name))
     return [name for name, times in counts.most_common(NAMED_CYCLE) if times > 1]
-
-
-def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
-    """The wait reason of a group, in brackets; empty if unknown."""
-    if is_unknown(group["state"]):
-        return Text()
-    assert counted.frame is not None
-    here = counted.frame[places_of(counted.frame) == group["function"]]
-    several, longest = len(set(here["state"])) > 1, group["wait_seconds"]
-    is_alone = counted.shown == 1 and not is_unknown(longest)
-    wait = text(", for {} or more", Age(longest)) if is_alone else ""
-    return text(" ({}{}{})", "mostly " * several, str(group["state"]), wait)
 
 
 def _of_those_shown(there: Count, counted: GoroutineCount) -> Text:

@@ -9,11 +9,13 @@ one type     a client or a pool starts a goroutine for each of its loops, and en
 from __future__ import annotations
 
 import re
+from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING
 
+from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import TAKE_GOROUTINES
-from gomem.inputs.pprof.calls.names import in_standard_library
-from gomem.text import Command, Count, Function, Text, text
+from gomem.inputs.pprof.calls.names import in_standard_library, of_the_runtime
+from gomem.text import Age, Command, Count, Function, Text, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gomem.facts.goroutines import GoroutineCount
     from gomem.inputs.goroutines.table import Goroutines
 
 HTTP_CLIENT = "net/http.(*persistConn)."
@@ -107,15 +110,40 @@ def _leak_test(dumps: Sequence[Goroutines]) -> str:
 
 
 def one_type_words(groups: pd.DataFrame, largest: pd.Series) -> Text:
-    """Say that as many goroutines wait in another method of the type; empty if none do."""
+    """Say that as many goroutines are in another method of the type; empty if none are."""
     where, there = str(largest["function"]), int(largest["goroutines"])
     method = _METHOD.match(where)
     if method is None or there < MIN_VALUES or in_standard_library(where):
         return Text()
     begin = f"{method['type']}."
-    alike = groups[(groups["goroutines"] == there) & groups["function"].str.startswith(begin)]
-    others = [name for name in alike["function"] if name != where]
+    alike = groups.loc[groups["goroutines"] == there, "stack"]
+    others = [name for stack in alike for name in stack.split(";") if name.startswith(begin)]
+    others = [name for name in others if name != where]
     if not others:
         return Text()
-    words = "As many wait in {}: likely {} of that type are not closed, each with its own loops."
+    words = "As many are in {}: likely {} of that type are open, each with its own loops."
     return text(words, Function(others[0]), Count(there))
+
+
+def state_words(group: pd.Series, counted: GoroutineCount, at: Sequence[pd.DataFrame]) -> Text:
+    """The wait reason of a group with its line in the source, in brackets; empty if unknown.
+
+    `at` has the positions of each dump's functions.
+    """
+    if is_unknown(group["state"]):
+        return Text()
+    assert counted.frame is not None
+    here = counted.frame[places_of(counted.frame) == group["function"]]
+    several, longest = len(set(here["state"])) > 1, group["wait_seconds"]
+    is_alone = counted.shown == 1 and not is_unknown(longest)
+    wait = text(", for {} or more", Age(longest)) if is_alone else ""
+    line = _line_of(str(group["function"]), at)
+    return text(" ({}{}{}{})", "mostly " * several, str(group["state"]), line, wait)
+
+
+def _line_of(function: str, at: Sequence[pd.DataFrame]) -> str:
+    """The one line at which goroutines are in a function; empty if there are several."""
+    rows = [row for own in at for row in own[own["function"] == function].itertuples()]
+    if len(rows) != 1 or of_the_runtime(function) or in_standard_library(function):
+        return ""
+    return f" at {PureWindowsPath(str(rows[0].file)).name}:{rows[0].line}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.capture.other_processes import RSS
+from gomem.capture.runs import GOROUTINES
 from gomem.inputs.processes.parse import NO_NAME
 from gomem.text import (
     Bytes,
@@ -92,12 +93,16 @@ def _run_words(run: OtherRun, *, is_alone: bool) -> Text:
         return _process_words(run, *run.process)
     if run.labels is not None:
         return _labelled_words(run, *run.labels)
+    if first == last and run.said:
+        words = "{} is {} in the run {} ({})."
+        return text(words, run.level, _size(run, run.last_bytes), Quoted(repr(run.said)), first)
     if first == last:
         words = "{} is a reading of another process, with a {} of {}."
-        return text(words, first.capitalize() or "Another", run.level, Bytes(run.first_bytes))
-    words = "Lines {} to {} are of another process: its {} {} in {}."
+        return text(words, first.capitalize() or "Another", run.level, _size(run, run.first_bytes))
+    words = "Lines {} to {}{} are of another process: its {} {} in {}."
     lines = (place.removeprefix("line ") for place in run.places)
-    return text(words, *lines, run.level, _went(run), Count(run.readings, "reading"))
+    said = text(" ({})", Quoted(run.said)) if run.said else Text()
+    return text(words, *lines, said, run.level, _went(run), Count(run.readings, "reading"))
 
 
 def _labelled_words(run: OtherRun, label: str, last_label: str, last_bytes: int) -> Text:
@@ -105,15 +110,20 @@ def _labelled_words(run: OtherRun, label: str, last_label: str, last_bytes: int)
     change = last_bytes / run.last_bytes - 1 if run.last_bytes else 0.0
     less = text(", {} {}", Share(abs(change)), "more" if change > 0 else "less") * bool(change)
     words = "{} is {} in the run {} ({}), and {} in the run {}{}."
-    before = Bytes(run.last_bytes), Quoted(repr(label)), run.places[0]
-    return text(words, run.level, *before, Bytes(last_bytes), Quoted(repr(last_label)), less)
+    before = _size(run, run.last_bytes), Quoted(repr(label)), run.places[0]
+    return text(words, run.level, *before, _size(run, last_bytes), Quoted(repr(last_label)), less)
 
 
 def _went(run: OtherRun) -> Text:
     """How the size moved; of one that swings, its range instead of its ends."""
     if run.swing_bytes is not None:
-        return text("moved between {} and {}", *map(Bytes, run.swing_bytes))
-    return text("went from {} to {}", Bytes(run.first_bytes), Bytes(run.last_bytes))
+        return text("moved between {} and {}", *(_size(run, size) for size in run.swing_bytes))
+    first, last = (_size(run, size) for size in (run.first_bytes, run.last_bytes))
+    return text("went from {} to {}", first, last)
+
+
+def _size(run: OtherRun, size: int) -> Bytes | Count:
+    return Count(size) if run.level == GOROUTINES else Bytes(size)
 
 
 def _earlier_words(run: OtherRun, *, is_alone: bool) -> Text:

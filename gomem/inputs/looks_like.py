@@ -227,7 +227,10 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
 def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     """Recognise the runtime's out-of-memory message; with stacks below it, it would be a dump."""
     is_crash = _CRASHED.search(head) is not None or _THROWN in head
-    crash = crash_of(head) if is_crash else None
+    texts = (head, *(plain.data for plain in plain_texts(head))) if is_crash else ()
+    crashes = list(filter(None, map(crash_of, texts)))
+    # The frames say where the heap begins and ends, if nothing stands before them.
+    crash = next((known for known in crashes if known.heap_bytes), next(iter(crashes), None))
     if crash is not None and crash.why == STACK_OVERFLOW:
         return _overflow(crash, head)
     if crash is None or crash.why not in _PRINTED_AS:

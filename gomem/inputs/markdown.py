@@ -13,6 +13,10 @@ Line numbers do not change.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _LINK = re.compile(
     rb"!?\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){1,400})\]\(https?://[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
@@ -33,6 +37,16 @@ _IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum
 BETWEEN_CELLS = b"   "
 LEAST_NUMBERS = 4  # numbers in a row whose first cell is a function's name
 _EMPHASIS = re.compile(rb"</?(?:b|strong|i|em|u|mark|code|kbd)>", re.IGNORECASE)
+
+
+def outside_fences(lines: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are in no fence, with their places from 0."""
+    is_inside = False
+    for place, line in enumerate(lines):
+        if FENCE.fullmatch(line) is not None:
+            is_inside = not is_inside
+        elif not is_inside:
+            yield place, line
 
 
 def without_links(data: bytes) -> bytes:

@@ -9,6 +9,7 @@ from gomem.capture.load import load
 from gomem.capture.pasted import pasted_parts
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.sources.artefact import open_source
+from gomem.units import KIB
 from tests.builders import FIXTURES
 
 SEVERAL = FIXTURES / "pasted" / "several"
@@ -420,3 +421,19 @@ def test_the_head_and_the_rows_of_a_table_by_two_commands_are_one_table(tmp_path
 
     assert [256180 << 10] == list(capture.processes["rss_bytes"])
     assert [] == list(capture.damaged)
+
+
+@pytest.mark.parametrize("between", ["", "\n80 s later:\n", "\n2 hours on, idle:\n", "and now:\n"])
+def test_a_second_status_in_one_text_is_another_moment(between, tmp_path):
+    def status(rss):
+        size = f"VmHWM:\t  {rss + 9} kB\nVmRSS:\t  {rss} kB\nRssFile:\t  {rss - 8} kB\n"
+        return f"Name:\tmeter\nPid:\t2912\n{size}Threads:\t6\n"
+
+    path = tmp_path / "chat.txt"
+    path.write_text(
+        f"Our reader grows in top, is that a leak?\n\n{status(900)}{between}{status(950)}"
+    )
+    capture = load(path)
+
+    assert [900 * KIB, 950 * KIB] == [moment.rss_bytes for moment in diagnose(capture).moments]
+    assert () == capture.damaged

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gomem.capture.load import load
+from gomem.capture.runs import GOROUTINES
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.units import MIB
 from tests.builders import FIXTURES
@@ -98,3 +99,22 @@ def test_a_run_whose_size_swings_has_a_range_and_no_trend(tmp_path):
 
     said = "Lines 1 to 4 are of another process: its HeapAlloc moved between 20 MiB and 80 MiB in"
     assert any(sentence.startswith(said) for sentence in verdict.whose), verdict.whose
+
+
+@pytest.mark.parametrize(("above", "below"), [("Without the fix", "With the fix"), ("Old", "new:")])
+def test_a_sentence_on_another_build_between_two_series_sets_them_apart(above, below, tmp_path):
+    def series(*counts):
+        return "\n".join(["```", *(f"num goroutines: {count}" for count in counts), "```\n"])
+
+    text = f"{above}:\n\n{series(6, 8, 10)}\n{below}\n\n{series(8, 8, 6)}"
+    capture = loaded(tmp_path, text)
+    short = loaded(tmp_path, text.replace("num goroutines: 8\nnum goroutines: 6\n", ""))
+    later = loaded(tmp_path, text.replace(below, "An hour later:"))
+    log = loaded(tmp_path, text.replace("```", "").replace(below, "Connected with a peer"))
+
+    (run,) = capture.other_runs
+    assert (above, GOROUTINES, 6, 10, 3) == (
+        run.said, run.level, run.first_bytes, run.last_bytes, run.readings
+    )  # fmt: skip
+    assert [8, 8, 6] == [count.goroutines for count in diagnose(capture).facts.goroutine_counts]
+    assert () == short.other_runs == later.other_runs == log.other_runs

@@ -44,6 +44,27 @@ def test_rss_in_a_sentence_is_compared_with_the_profile(sentence, tmp_path):
 @pytest.mark.parametrize(
     "sentence",
     [
+        "I have a pod use `718Mi` memory when I use `top` to check.",
+        "The process uses about 718 MiB of memory.",
+        "Our reader shows 718 MiB in top.",
+    ],
+)
+def test_what_a_pod_or_process_uses_is_compared_too(sentence, tmp_path):
+    capture = said_of(f"{sentence}\n\n```\n{PROFILE}```\n", tmp_path)
+
+    (facts,) = diagnose(capture).facts.moments
+    assert 718 << 20 == facts.rss_bytes
+    assert "perhaps with page cache, or of another process" in diagnose(capture).verdict.further
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The program uses a cache of 718 MiB memory.",
+        "The process uses 718 MiB of disk.",
+        "The pod used 718Mi memory before the restart.",
+        "The pod uses 718Mi memory, and RSS is in the file.",
+        "The process uses 718Mi memory.\n\nIn an hour the process uses 801Mi memory.",
         "RSS grows from 100 MiB to 718MiB in a day.",
         "The limit of RSS is 718MiB.",
         "RSS was 718MiB before the upgrade.",

@@ -94,3 +94,35 @@ def test_a_stamp_that_no_dated_reading_agrees_with_has_no_date(tmp_path):
     times = diagnosis.capture.times
 
     assert [None] * 8 == [at for name, at in times.items() if name.startswith("syslog")]
+
+
+TWICE = """first:
+
+```
+  PID   RSS    VSZ COMMAND
+ 8461 45644 1096364 bin/sign
+```
+HeapAlloc 812800, HeapSys 7995392, HeapInuse 1458176, Sys 17888520, NumGC 1
+
+100 seconds later:
+
+```
+  PID   RSS    VSZ COMMAND
+ 8461 {kib} 1409012 bin/sign
+```
+HeapAlloc 541760, HeapSys 7798784, HeapInuse 1474560, Sys {sys}, NumGC 10
+"""
+
+
+@pytest.mark.parametrize(
+    ("kib", "sys", "is_beyond"),
+    [(340544, 18216200, True), (58000, 18216200, False), (340544, 300_000_000, False)],
+)
+def test_two_sizes_show_what_is_not_gos_of_their_difference(kib, sys, is_beyond, tmp_path):
+    (tmp_path / "ticket.md").write_text(TWICE.format(kib=kib, sys=sys))
+    findings = gomem.diagnose(tmp_path / "ticket.md").findings
+    found = [finding for finding in findings if finding.code == "native-memory"]
+
+    assert is_beyond == bool(found)
+    for finding in found:
+        assert ("possible", (kib - 45644) * 1024 - sys) == (finding.confidence, finding.bytes)

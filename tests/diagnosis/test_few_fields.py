@@ -256,6 +256,10 @@ def test_what_the_scavenger_prints_is_the_heap(tmp_path, above):
     assert "FreeOSMemory" in verdict.next_step
 
 
+def test_heap_in_use_is_what_the_scavenger_prints_and_no_difference_of_rounded_sizes(tmp_path):
+    assert 16 * MIB == diagnosed(tmp_path, f"The log:\n\n{SCVG}").scavenger.in_use_bytes
+
+
 def test_what_the_scavenger_prints_is_told_beside_rss(tmp_path):
     top = (
         "  PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND\n"

@@ -247,19 +247,22 @@ def test_a_thread_that_cgo_did_not_get_is_why_it_crashed(stacks, tmp_path):
         ("example.com/bus.(*Pool).refresh", 400, False),
     ],
 )
+@pytest.mark.parametrize(
+    "callee", ["", "#\t0x461000\texample.com/ws.(*Conn).Read+0x12\t/c.go:11\n"]
+)
 def test_as_many_goroutines_in_methods_of_one_type_are_values_of_it(
-    tmp_path, other, count, is_said
+    tmp_path, other, count, is_said, callee
 ):
-    record = "{0} @ 0x47c84e 0x4{1:05x} 0x484ac1\n#\t0x4{1:05x}\t{2}+0x148\t/src/bus/a.go:{1}\n\n"
+    record = "{0} @ 0x47c84e 0x4{1:05x} 0x484ac1\n{3}#\t0x4{1:05x}\t{2}+0x148\t/src/a.go:{1}\n\n"
     text = f"goroutine profile: total {400 + count}\n"
-    text += record.format(400, 61, "example.com/bus.(*Client).reap")
-    text += record.format(count, 97, other)
+    text += record.format(400, 61, "example.com/bus.(*Client).reap", "")
+    text += record.format(count, 97, other, callee)
     (tmp_path / "goroutines.txt").write_text(text)
 
     said = gomem.diagnose(tmp_path).verdict.sentence
 
     names = said.of(Function)
-    assert is_said == ("As many wait in" in said)
+    assert is_said == ("As many are in" in said)
     assert not is_said or {other, "example.com/bus.(*Client).reap"} == {*map(str, names)}
 
 

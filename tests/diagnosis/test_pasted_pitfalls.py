@@ -174,7 +174,10 @@ def test_a_kill_whose_line_is_cut_behind_the_anonymous_memory_has_at_least_that(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (LEFT, "1 waits in a.org/sync.(*queue).run (select), started by a.org/sync.newQueue"),
+        (
+            LEFT,
+            "in a.org/sync.(*queue).run (select at queue.go:88), started by a.org/sync.newQueue",
+        ),
         (LEAKED, "The goroutine in testing.(*M).Run runs the tests, and is no leak."),
     ],
     ids=["goleak", "leaktest"],

@@ -192,6 +192,12 @@ class Scavenger(Answer):
     lazy_free_bytes: int | None  # by how much GODEBUG=madvdontneed=1 would lower RSS then
     cpu: ScavengerCpu | None  # if runtime/metrics have it at two snapshots; since Go 1.20
 
+    @property
+    def in_use_bytes(self) -> int | None:
+        """HeapInuse at the last snapshot; what is retained and not idle differs by rounding."""
+        known = self.retention.dropna(subset=["retained_bytes", "HeapInuse"])
+        return None if known.empty else int(known["HeapInuse"].iloc[-1])
+
     def target_bytes(self, goal: Goal) -> int | None:
         """Return a rule's goal at the last snapshot; None if a number is missing.
 

@@ -48,7 +48,7 @@ from gomem.inputs.memstats.grouped import (
 )
 from gomem.inputs.memstats.logged_at import clock_at_start, time_beside
 from gomem.inputs.memstats.plain_words import plain_words
-from gomem.inputs.memstats.rows import lines_of_rows
+from gomem.inputs.memstats.rows import columns_apart, lines_of_rows
 from gomem.inputs.text_lines import LineNumbers
 from gomem.units import GIB, KIB, MIB, TIB
 
@@ -171,7 +171,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
     damage: list[Damage] = []
     dumps: list[WordsDump] = []
     lines, ended, is_above = LineNumbers(plain), 0, False
-    apart = rows_apart(data)
+    apart = rows_apart(data) | columns_apart(data)
     for fields in whole_dumps(list(dumps_of(list(_fields(plain)))), plain, source, damage):
         start, end = ends = fields[0].start, fields[-1].end
         line = lines.at(start)

@@ -6,16 +6,19 @@
 | `next_gc`    | 649.2 MiB | 44.4 MiB  |
 
 Each column becomes a line, as if the program had printed it. Of a range, the upper end counts.
+Columns are of separate processes if a name says another build or setting, or if none says a time.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gomem.inputs.markdown import RULE, cells_of_row
 from gomem.inputs.memstats.field_names import field_of
 from gomem.inputs.memstats.grouped import ANYBODYS, MIN_FIELDS
+from gomem.inputs.unwrap import plain_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +31,16 @@ _SIZE = re.compile(
 )
 _IS_RSS = re.compile(r"process_resident_memory_bytes|RSS|VmRSS|resident(?: size)?", re.IGNORECASE)
 _NO_SNAPSHOT = re.compile(rb"diff|delta|change|saved|limit|ratio|percent|%|\xce\x94", re.IGNORECASE)
+# What a person calls a moment, and another build or setting.
+_IN_TIME = re.compile(
+    rb"\b(?:before|after|start\w*|first|begin\w*|initial|baseline|early|during|mid\w*|peak|spike"
+    rb"|second|third|late\w*|last|end|final|now|idle|load|t\d|\d+:\d\d|day|hour|week)\b"
+    rb"|\d ?(?:m?s|sec\w*|m|min\w*|h|hours?|d|days?|GCs?)\b",
+    re.IGNORECASE,
+)
+ANOTHER_RUN = re.compile(
+    rb"\b(?:with(?:out)?|fix\w*|patch\w*|old|new|version|branch)\b|\bgo ?1\.\d", re.IGNORECASE
+)
 _MARKUP = re.compile("[`*]+")
 
 
@@ -36,8 +49,9 @@ def with_rows_in_words(text: bytes) -> bytes:
     lines = text.split(b"\n")
     tables = list(_tables(lines))
     for places, snapshots in tables:
-        filled = [*snapshots, *[b""] * (len(places) - len(snapshots))]
-        for place, line in zip(places, filled, strict=True):
+        for place in places:
+            lines[place] = b""
+        for place, (_, line) in zip(places, snapshots, strict=False):
             lines[place] = line
     return b"\n".join(lines) if tables else text
 
@@ -48,8 +62,27 @@ def lines_of_rows(data: bytes) -> set[int]:
     return {place for places, _ in tables for place in range(places[0] - 1, places[-1] + 2)}
 
 
-def _tables(lines: Sequence[bytes]) -> Iterator[tuple[list[int], list[bytes]]]:
-    """Yield the rows of each table, from 0, and its snapshots as lines."""
+@lru_cache(maxsize=1)
+def titles_of_columns(data: bytes) -> dict[int, str]:
+    """Return what each snapshot's column is called, by its line from 1."""
+    tables = _tables(plain_characters(data).split(b"\n")) if b"|" in data else ()
+    return {
+        place + 1: title.decode("utf-8", "replace")
+        for places, snapshots in tables
+        for place, (title, _) in zip(places, snapshots, strict=False)
+    }
+
+
+def columns_apart(data: bytes) -> frozenset[int]:
+    """Return the lines, from 1, of snapshots of another process than the column before."""
+    titles = titles_of_columns(data)
+    said = " | ".join(titles.values()).encode()
+    is_one = _IN_TIME.search(said) is not None and ANOTHER_RUN.search(said) is None
+    return frozenset(() if is_one else titles)
+
+
+def _tables(lines: Sequence[bytes]) -> Iterator[tuple[list[int], list[tuple[bytes, bytes]]]]:
+    """Yield the rows of each table, from 0, and its columns' names, each with a snapshot's line."""
     for place, line in enumerate(lines):
         if b"|" not in line or not place or not RULE.fullmatch(line.strip()):
             continue
@@ -68,8 +101,10 @@ def _below(lines: Sequence[bytes], place: int, width: int) -> Iterator[int]:
         place += 1
 
 
-def _snapshots(rows: Sequence[Sequence[bytes]], columns: Sequence[bytes]) -> list[bytes]:
-    """Return the columns as lines of fields; empty if the rows are not fields."""
+def _snapshots(
+    rows: Sequence[Sequence[bytes]], columns: Sequence[bytes]
+) -> list[tuple[bytes, bytes]]:
+    """Return the columns' names with lines of fields; empty if the rows are not fields."""
     named = {name: row for row in rows if row and (name := _name(row[0]))}
     fields = {name for name in named if name != RSS}
     if len(fields) < MIN_FIELDS or fields <= ANYBODYS:
@@ -79,7 +114,8 @@ def _snapshots(rows: Sequence[Sequence[bytes]], columns: Sequence[bytes]) -> lis
         cells = {name: _SIZE.match(_plain(row[column])) for name, row in named.items()}
         sizes = {name: size[1] for name, size in cells.items() if size}
         if _NO_SNAPSHOT.search(title) is None and fields <= sizes.keys():
-            dumps.append(" | ".join(f"{name}: {size}" for name, size in sizes.items()).encode())
+            words = " | ".join(f"{name}: {size}" for name, size in sizes.items())
+            dumps.append((title, words.encode()))
     return dumps
 
 

@@ -11,7 +11,8 @@ Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / r
               The order of the records has changed between releases, and the header's sums differ
               from the sums of the records. If a paste has only the header, its sums become a sample
               without a stack. If an excerpt has only some records, so does the rest of the sums;
-              it is not scaled, because sizes of its objects are unknown, and is a lower bound.
+              it is scaled by the mean size of its objects, which is a lower bound: the scaled
+              size is a convex function of the size.
               MemStats follow; they were read before the profile. Since Go 1.15 the peak RSS
               follows, too.
 """
@@ -72,6 +73,7 @@ _BARE = rb"-?\d{1,18}: *-?\d{1,18} *\[ *-?\d{1,18}: *-?\d{1,18} *\] @(?: *0x[0-9
 _RECORDS = re.compile(
     rb"\s*" + _BARE + rb"(?:#[\t ]+0x[0-9a-f]{1,16}[\t ]+\S+\+0x[0-9a-f]|" + _BARE + rb")"
 )
+ALLOC, IN_USE = slice(0, 2), slice(2, 4)  # objects and bytes, in a sample
 NO_HEADER = "begins without its header: the default rate is assumed, and records may be missing"
 ASSUMED_HEADER = b"heap profile: 0: 0 [0: 0] @ heap/1048576 "
 
@@ -273,7 +275,7 @@ class _HeapReader(TextReader):
         inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, sums.groups())
         header = (alloc_objects, alloc_space, inuse_objects, inuse_space)
         read = np.array(self.values, np.int64).reshape(-1, 4)
-        is_read = [bool(read[:, pair].any()) for pair in (slice(0, 2), slice(2, 4))]
+        is_read = [bool(read[:, pair].any()) for pair in (ALLOC, IN_USE)]
         unsaid = tuple(0 if is_read[at // 2] else value for at, value in enumerate(header))
         if self._is_cut and any(is_read):
             rest = [value - int(of) for value, of in zip(header, read.sum(axis=0), strict=True)]
@@ -285,8 +287,7 @@ class _HeapReader(TextReader):
                 of_all = f"{int(read[:, 0].sum())} of {alloc_objects} allocated ones"
                 what = f"an excerpt: its records have {live} and {of_all}, by its header"
                 self.damage.append(Damage(self.source, "line 1", what))
-        scale = 1 if self._is_excerpt else self._rate + 1  # of an excerpt the rest is not scaled
-        fits = max(unsaid) * scale < MAX_COUNT
+        fits = max(unsaid) * (self._rate + 1) < MAX_COUNT
         self._is_excerpt &= fits
         return unsaid if any(unsaid) and fits else None
 
@@ -323,9 +324,7 @@ class _HeapReader(TextReader):
 
     def _columns(self) -> PprofColumns:
         raw = np.array(self.values, np.int64).reshape(-1, 4)
-        sampled = raw[:-1] if self._is_excerpt else raw
-        pairs = [_scaled(sampled[:, :2], self._rate), _scaled(sampled[:, 2:], self._rate)]
-        value = np.vstack([np.hstack(pairs), raw[len(sampled) :]])
+        value = np.hstack([_scaled(raw[:, pair], self._rate) for pair in (ALLOC, IN_USE)])
         mapped = self._mapped()
         mappings = mappings_of(mapped, self.string)
         period_type = ValueType("space", "bytes")

@@ -46,7 +46,7 @@ def sampling_of(profile: Profile, sample_type: str) -> Sampling | str:
     size_bytes, labelled = object_sizes(profile.columns)
     exact = np.where(labelled, size_bytes, np.nan)
     size, count, fits = _counts(objects[there], size_in_all[there], exact[there], rate)
-    if profile.header_total is not None and fits[:-1].all() and not fits[-1:].all():
+    if profile.header_total is not None and len(objects) - 1 in there:
         return REST_IS_A_SUM
     if not fits.all():
         misfits = np.count_nonzero(~fits)

@@ -183,11 +183,11 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     """The effect of debug.FreeOSMemory, expected and logged, and madvdontneed."""
     lines = []
-    if answer.would_free_bytes is not None and answer.may_free_bytes is not None:
-        in_use = answer.may_free_bytes - answer.would_free_bytes
+    if answer.would_free_bytes is not None and answer.in_use_bytes is not None:
+        idle, in_use = map(format_bytes, (answer.would_free_bytes, answer.in_use_bytes))
         lines.append(
-            f"debug.FreeOSMemory would release up to {format_bytes(answer.would_free_bytes)} of "
-            f"idle heap, and the garbage that its GC finds in the {format_bytes(in_use)} in use."
+            f"debug.FreeOSMemory would release up to {idle} of idle heap, and the garbage that its "
+            f"GC finds in the {in_use} in use."
         )
     if answer.lazy_free_bytes:
         lines.append(
