@@ -36,10 +36,6 @@ _WORDS = {
 _BEYOND_PROFILE = (
     "Memory outside Go (C or mmap) grows: at least {} of the {} rise in RSS is not Go objects"
 )
-_BEYOND_SYS = (
-    "Memory outside Go (C or mmap) grows: at least {} of the {} rise in RSS is beyond all that Go "
-    "ever reserved, {} (Sys)"
-)
 _BEYOND_LOG = (
     "Memory outside Go's heap (C, mmap or page cache) grows: about {} of the {} rise in RSS is "
     "more than the log's largest heap, {}"
@@ -61,9 +57,7 @@ def beyond_go(case: Case) -> Beyond | None:
     account = case.facts.account_of_rss
     if account is None:
         return _beyond_sys(case, WORKING_SET)
-    is_bound = _sys_bounds_go(case)
-    beyond = (_beyond_sys(case, RSS) or _once_beyond_sys(case, account)) if is_bound else None
-    return beyond or _beyond_heap(case, account)
+    return (_beyond_sys(case, RSS) if _sys_bounds_go(case) else None) or _beyond_heap(case, account)
 
 
 def _sys_bounds_go(case: Case) -> bool:
@@ -123,21 +117,6 @@ def _beyond_sys(case: Case, what: str) -> Beyond | None:
             Evidence(at.path("memstats"), "Sys, highest", most, "B"),
         ),
     )
-
-
-def _once_beyond_sys(case: Case, account: Account) -> Beyond | None:
-    """Return how much more RSS has at the second of two sizes than Go ever reserved."""
-    limits, moments = case.thresholds, case.facts.of_last_process
-    sizes = [(size, moment) for moment in moments if (size := moment.told("Sys")) is not None]
-    if not sizes or not 1 < len(account.snapshots) < limits.growth_readings:
-        return None
-    most, at = max(sizes, key=lambda each: each[0])
-    beyond = round(account.change_bytes - _mapped_files(account)) - most
-    if beyond < limits.notable(limits.native_bytes, account.last.total_bytes):
-        return None
-    title = text(_BEYOND_SYS, Bytes(beyond), Bytes(account.change_bytes), Bytes(most))
-    evidence = known(at.path("memstats"), "B", {"Sys, highest": most})
-    return _of_rss(case, account, title, beyond, evidence)
 
 
 def _beyond_heap(case: Case, account: Account) -> Beyond | None:
