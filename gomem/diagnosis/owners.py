@@ -1,7 +1,8 @@
 """RSS by owner at the snapshots that get a bar, all broken down into the same parts.
 
 Bars are compared, so they have the same parts: those that all their snapshots separate. If the last
-snapshot has a finer breakdown, it is shown below its bar.
+snapshot has a finer breakdown, it is shown below its bar. If some snapshot's bounds are too wide,
+the parts are those of the ledgers, in which Go's sizes can be upper bounds.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.account import Snapshot, common_division
-from gomem.analysis.memory.bounds import total
-from gomem.diagnosis.part_words import part_key, part_name
+from gomem.analysis.memory.bounds import Interval, total
+from gomem.analysis.memory.groups import side_by_side
+from gomem.analysis.memory.readings import ALL
+from gomem.diagnosis.part_words import groups_of, is_at_most, most_of, part_key, part_name
+from gomem.inputs.schema import rows_of
 from gomem.text import MomentName, text
+from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gomem.analysis.memory.bounds import Interval
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
@@ -29,17 +33,23 @@ class Owner:
     Attributes:
         key: Its group, or its groups joined by `+`.
         name: Its name in sentences.
+        groups: Its groups of the account.
         sizes: Its likely bounds at each snapshot, in bytes.
+        lengths: Its size in each bar, in bytes: the middle of its bounds, or that of the ledger.
+        is_bounded: Whether some length is only an upper bound.
     """
 
     key: str
     name: str
+    groups: frozenset[str]
     sizes: tuple[Interval, ...]
+    lengths: tuple[float, ...]
+    is_bounded: bool = False
 
     @property
     def change_bytes(self) -> float:
         """Approximate growth from the first snapshot to the last."""
-        return self.sizes[-1].middle - self.sizes[0].middle
+        return self.lengths[-1] - self.lengths[0]
 
     @property
     def change(self) -> Interval:
@@ -93,14 +103,13 @@ def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]])
     labels, snapshots, moments = zip(*shown, strict=True)
     division, finest = common_division(snapshots), common_division(snapshots[-1:])
     parts = _owners(division, snapshots, moments)
-    finer = {
-        part_key(groups): inside
-        for groups in division
-        if len(
-            inside := _owners([part for part in finest if part < groups], snapshots[-1:], moments)
-        )
-        > 1
-    }
+    if len(division) == 1:
+        parts = _by_ledgers(snapshots, moments) or parts
+    finer = {}
+    for part in parts:
+        within = [groups for groups in finest if groups < part.groups]
+        if len(inside := _owners(within, snapshots[-1:], moments)) > 1:
+            finer[part.key] = inside
     beyond = (
         0 if moment.groups is None else moment.groups.drawn(moment.rss_bytes)[1]
         for moment in moments
@@ -114,15 +123,41 @@ def _owners(
     snapshots: Sequence[Snapshot],
     moments: Sequence[MomentFacts],
 ) -> tuple[Owner, ...]:
-    owners = (
-        Owner(
-            part_key(groups),
-            part_name(groups, moments),
-            tuple(snapshot.likely.together(groups) for snapshot in snapshots),
-        )
-        for groups in division
-    )
+    owners = []
+    for groups in division:
+        sizes = tuple(snapshot.likely.together(groups) for snapshot in snapshots)
+        named = part_key(groups), part_name(groups, moments)
+        owners.append(Owner(*named, groups, sizes, tuple(size.middle for size in sizes)))
     return tuple(owner for owner in owners if any(size.high > 0 for size in owner.sizes))
+
+
+def _by_ledgers(snapshots: Sequence[Snapshot], moments: Sequence[MomentFacts]) -> tuple[Owner, ...]:
+    """Divide snapshots as their ledgers do; empty if RSS or a part is unknown at one of them."""
+    divided = [moment.groups for moment in moments if moment.rss_bytes is not None]
+    known = [groups for groups in divided if groups is not None]
+    rows = rows_of(side_by_side(known)) if len(known) == len(moments) else []
+    rows = [row for row in rows if not row["within"]]
+    named = frozenset[str]().union(*(groups_of(row["group"], row["name"]) for row in rows))
+    owners = []
+    for row in rows:
+        lengths = tuple(row[str(place)] for place in range(len(moments)))
+        if any(map(is_unknown, lengths)):
+            return ()
+        groups = groups_of(row["group"], row["name"]) or ALL - named
+        sizes = tuple(
+            _bounds(snapshot.likely.together(groups), moment, row["group"], length)
+            for snapshot, moment, length in zip(snapshots, moments, lengths, strict=True)
+        )
+        is_bounded = any(is_at_most(moment, row["group"]) for moment in moments)
+        owners.append(Owner(row["group"], row["name"], groups, sizes, lengths, is_bounded))
+    return tuple(owner for owner in owners if any(owner.lengths))
+
+
+def _bounds(likely: Interval, moment: MomentFacts, group: str, length: int) -> Interval:
+    """Return the bounds of a part: from the least that is likely to the most by the ledger."""
+    if not is_at_most(moment, group):
+        return Interval.exactly(length)
+    return Interval(min(likely.low, length), max(length, most_of(moment, group)))
 
 
 _Shown = list[tuple[str, "Snapshot", "MomentFacts"]]

@@ -48,6 +48,12 @@ def part_key(groups: frozenset[str]) -> str:
     return _GROUP_OF.get(groups) or "+".join(sorted(groups))
 
 
+def groups_of(key: str, name: str) -> frozenset[str]:
+    """The groups of the account in one of a ledger; empty for what is not broken down."""
+    several = {HEAP: GO_HEAP, OBJECTS: frozenset({LIVE, GARBAGE}), UNDIVIDED: frozenset[str]()}
+    return FILE_GROUPS if name == FILES_SUM else several.get(key, frozenset({key}))
+
+
 def part_name(groups: frozenset[str], moments: Sequence[MomentFacts]) -> str:
     """The name of a part; for native memory, its main content in the last smaps."""
     with_smaps = [moment for moment in moments if moment.mappings is not None]
@@ -87,7 +93,17 @@ def interval_words(change: Interval, *, about: bool) -> Text:
 
 def is_at_most(facts: MomentFacts, group: str) -> bool:
     """Whether the size of a group is an upper bound: without mappings, what Go retains."""
-    return facts.mappings is None and group in {*GO_HEAP_GROUPS, RUNTIME}
+    return facts.mappings is None and group in {HEAP, *GO_HEAP_GROUPS, RUNTIME}
+
+
+def most_of(facts: MomentFacts, group: str) -> int:
+    """The size of a group in RSS, or its upper bound: no more than Go retains."""
+    groups, rss = facts.groups, facts.rss_bytes or 0
+    assert groups is not None
+    size = groups.bytes_within(group) or 0
+    if not is_at_most(facts, group):
+        return size
+    return max(size, min(groups.claimed.get(group, size), rss - (groups.files_bytes or 0)))
 
 
 def brief_level(level: Interval) -> Text:

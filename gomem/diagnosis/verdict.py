@@ -55,7 +55,7 @@ from gomem.diagnosis.other_runs import (
     other_runs_words,
 )
 from gomem.diagnosis.other_systems import released_words, step_on
-from gomem.diagnosis.part_words import file_words, is_at_most, native_words, runtime_words
+from gomem.diagnosis.part_words import file_words, is_at_most, most_of, native_words, runtime_words
 from gomem.diagnosis.replicas import replica_words
 from gomem.diagnosis.said_in_text import counts_words, unit_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
@@ -332,14 +332,18 @@ def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -
         return joined("; ", said) or rest
     return joined(
         ", ",
-        (_group_words(facts, group, sizes[group] / rss if rss else 0, named) for group in worth),
+        (
+            _group_words(facts, group, most_of(facts, group) / rss if rss else 0, named)
+            for group in worth
+        ),
     )
 
 
 def _worth(facts: MomentFacts) -> list[str]:
     """The groups large enough to name in a sentence."""
     assert facts.groups is not None
-    return worth_naming(facts.groups.sizes, facts.rss_bytes or 0)[:LARGEST_GROUPS]
+    sizes = {group: most_of(facts, group) for group in facts.groups.sizes}
+    return worth_naming(sizes, facts.rss_bytes or 0)[:LARGEST_GROUPS]
 
 
 def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | None) -> Text:
@@ -354,8 +358,7 @@ def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | 
 
 def _size_in_rss(facts: MomentFacts, group: str) -> Text:
     """The size of a group; what Go retains by MemStats alone is at most resident."""
-    assert facts.groups is not None
-    return text("{}{}", "at most " * is_at_most(facts, group), Bytes(facts.groups.sizes[group]))
+    return text("{}{}", "at most " * is_at_most(facts, group), Bytes(most_of(facts, group)))
 
 
 def _group_name(facts: MomentFacts, group: str) -> str:

@@ -44,6 +44,7 @@ GROUPS = {
     "undivided": "collect smaps to break it down",
 }
 CLAIMED = "reserved by Go, not in RSS"
+BOUNDS = "; without smaps, Go's sizes are upper bounds"
 PHASES = {
     "start-up": "until the live heap first reaches half of its usual size",
     "steady": "allocation at about the usual rate",

@@ -50,6 +50,22 @@ def test_two_snapshots_with_all_files_have_the_finest_parts():
     assert [20 * MIB, 0, 0, 10 * MIB] == [part.change_bytes for part in made.parts]
 
 
+def test_without_smaps_the_parts_are_those_of_the_ledgers_and_those_of_go_are_bounds():
+    """
+    Of 64 MiB of claims, the bars have what RSS leaves; the legend has all, as the words do.
+    """
+    sizes = {"heap_objects": 60, "runtime_metadata": 4, "mapped_files": 6}
+    claims = {"heap_objects": 60, "runtime_metadata": 4}
+
+    made = owners(moment("1", claims, **sizes), moment("2", claims, **sizes, heap_untouched=-2))
+
+    highs = {key: high for key, (_, high) in sizes_of(made.parts).items()}
+    assert {"go_objects": 60, "go_runtime": 4, "files": 6} == highs
+    assert [60, 2, 6] == [part.lengths[-1] / MIB for part in made.parts]
+    assert ["go_objects", "go_runtime"] == [part.key for part in made.parts if part.is_bounded]
+    assert made.parts[0].sizes[-1].low < 60
+
+
 def test_what_one_snapshot_cannot_divide_no_bar_divides():
     """
     And the last, which can, says it apart.

@@ -127,7 +127,7 @@ def test_of_what_go_retains_the_largest_part_is_named(idle, named):
     100 MiB are retained, of which 50 were never touched.
     """
     claims = {"heap_objects": 100 - idle, "heap_idle": idle}
-    facts = moment("1", claims, heap_objects=100 - idle, heap_idle=idle, heap_untouched=-50)
+    facts = mapped("1", claims=claims, heap_objects=100 - idle, heap_idle=idle, heap_untouched=-50)
 
     where = said_of(facts).where
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES_SUM
-from gomem.diagnosis.part_words import is_at_most
+from gomem.diagnosis.part_words import is_at_most, most_of
 from gomem.inputs.schema import rows_of
 from gomem.text import MomentName, Text, text
 from gomem.units import format_bytes, format_seconds, is_unknown
@@ -161,8 +161,10 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     rows: list[Row] = []
     for row in (row for row in each if row not in few):
         note = GROUPS[row["group"]] if row["name"] != FILES_SUM else FILES_TOO
-        bound = "≤ " if rss_bytes is not None and is_at_most(facts, row["group"]) else ""
-        rows.append(row | {"note": note, "claimed": row["claimed_bytes"], "bound": bound})
+        known: Row = {"note": note, "claimed": row["claimed_bytes"]}
+        if rss_bytes is not None and is_at_most(facts, row["group"]):
+            known |= {"bytes": most_of(facts, row["group"]), "bound": "≤ "}
+        rows.append(row | known)
         rows += [
             {"name": f"· {claim['name']}", "note": GROUPS[claim["group"]],
              "claimed": claim["claimed_bytes"]}

@@ -11,7 +11,7 @@ from gomem.units import is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups_over_moments import on_a_clock, plot_groups_over_moments
 from gomem.views.values import NOTHING, bytes_cell, narrow_time_cell, seconds_cell
-from gomem.views.words import PARTS, first_few, how_many, part_name
+from gomem.views.words import BOUNDS, PARTS, first_few, how_many, part_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,6 @@ MIN_CELL = 8  # characters of a size
 BETWEEN = 2  # spaces between two columns
 MAX_NAMED = 6  # moments in a sentence
 CAPTION = "RSS by owner over time"
-BOUNDS = "; without smaps, Go's sizes are upper bounds"
 IN_ORDER = "The snapshots are in order, not to scale in time. "
 COLUMNS = "The line on each column is RSS. The hollow part above it is reserved by Go, not in RSS."
 PARTS_CAPTION = "RSS by part over time"

@@ -36,7 +36,7 @@ from gomem.views.report.goroutines import goroutine_bars
 from gomem.views.report.ledger import SMALL
 from gomem.views.report.verdict import TONES, label_of, proof_of, steps_of, together
 from gomem.views.values import NOTHING
-from gomem.views.words import CLAIMED
+from gomem.views.words import BOUNDS, CLAIMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,7 @@ CAPTIONS = {
     "reserved": "Retained by Go, because RSS is not known at every snapshot",
 }
 GREY = GROUP_LOOK["undivided"]
+BOUND = "////"  # hatching of a size that is an upper bound
 
 
 def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
@@ -84,22 +85,28 @@ def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
     large = [part for part in owners.parts if part not in small]
     bars = []
     for place, label in enumerate(owners.labels):
-        drawn = sum(part.sizes[place].middle for part in owners.parts) or 1.0
+        drawn = sum(part.lengths[place] for part in owners.parts) or 1.0
         scale = totals[place] / drawn / longest
         pieces = [
-            Piece(part.sizes[place].middle * scale, *look_of_group(part.key))
+            Piece(part.lengths[place] * scale, *_look(part))
             for part in large
-            if part.sizes[place].middle > 0
+            if part.lengths[place] > 0
         ]
-        rest = sum(part.sizes[place].middle for part in small) * scale
+        rest = sum(part.lengths[place] for part in small) * scale
         pieces += [Piece(rest, *GREY)] * bool(rest)
         is_last = place == len(totals) - 1
         finer = _finer(owners, large, scale) if is_last else ()
         hollow = (Piece(beyond[place] / longest, ""),) * bool(beyond[place])
         bars.append(Bar(label, Bytes(totals[place]), (*pieces, *hollow), finer=finer))
-    return Bars(
-        CAPTIONS[owners.quantity], tuple(bars), _keys(owners, large, small, is_series=is_series)
-    )
+    are_bounds = any(part.is_bounded for part in owners.parts)
+    caption = CAPTIONS[owners.quantity] + BOUNDS * are_bounds
+    return Bars(caption, tuple(bars), _keys(owners, large, small, is_series=is_series))
+
+
+def _look(part: Owner) -> tuple[str, str]:
+    """Return colour and hatching of a part; upper bounds are hatched."""
+    colour, hatch = look_of_group(part.key)
+    return (colour, hatch or BOUND) if part.is_bounded else (colour, hatch)
 
 
 def _longest(owners: Owners) -> float:
@@ -108,7 +115,7 @@ def _longest(owners: Owners) -> float:
 
 
 def _largest(part: Owner) -> float:
-    return max(size.middle for size in part.sizes)
+    return max(part.lengths)
 
 
 def _finer(owners: Owners, large: Sequence[Owner], scale: float) -> tuple[Piece, ...]:
@@ -116,10 +123,10 @@ def _finer(owners: Owners, large: Sequence[Owner], scale: float) -> tuple[Piece,
     if not any(part.key in owners.finer for part in large):
         return ()
     return tuple(
-        Piece(inside.sizes[-1].middle * scale, *look_of_group(inside.key))
+        Piece(inside.lengths[-1] * scale, *_look(inside))
         for part in large
         for inside in owners.finer.get(part.key, (part,))
-        if inside.sizes[-1].middle > 0
+        if inside.lengths[-1] > 0
     )
 
 
@@ -134,17 +141,15 @@ def _keys(
     keys: list[Key] = []
     for part in ranked:
         change = _change_words(part.change) if changes else ""
-        levels = tuple(brief_level(size) for size in part.sizes)
-        keys.append(Key(part.name, *look_of_group(part.key), levels, change))
+        levels = tuple(_level(part, size) for size in part.sizes)
+        keys.append(Key(part.name, *_look(part), levels, change))
         blank = ("",) * (len(owners.totals) - 1)
         for inside in owners.finer.get(part.key, ()):
             look = look_of_group(inside.key)
             size = brief_level(inside.sizes[-1])
             keys.append(Key(inside.name, *look, (*blank, size), is_finer=True))
     if small:
-        sums = [
-            sum(part.sizes[place].middle for part in small) for place in range(len(owners.totals))
-        ]
+        sums = [sum(part.lengths[place] for part in small) for place in range(len(owners.totals))]
         change = _change_words(change_of(small)) if changes else ""
         others = text("others, each under {}", Bytes(round(SMALL * _longest(owners))))
         keys.append(Key(others, *GREY, tuple(Bytes(round(size)) for size in sums), change))
@@ -152,6 +157,11 @@ def _keys(
         change = BytesChange(owners.beyond[-1] - owners.beyond[0]) if changes else ""
         keys.append(Key(CLAIMED, "", "", tuple(map(Bytes, owners.beyond)), change))
     return tuple(keys)
+
+
+def _level(part: Owner, size: Interval) -> Text:
+    is_at_most = part.is_bounded and size.width > 0 and not size.is_wide
+    return text("≤ {}", Bytes(round(size.high))) if is_at_most else brief_level(size)
 
 
 def _change_words(change: Interval) -> Text:
@@ -168,8 +178,7 @@ def _change(part: Owner) -> float:
 
 def _spread(part: Owner) -> float:
     """The largest difference between snapshots."""
-    middles = [size.middle for size in part.sizes]
-    return max(middles) - min(middles)
+    return max(part.lengths) - min(part.lengths)
 
 
 # Captures without RSS

@@ -115,6 +115,25 @@ def test_few_untouched_bytes_come_off_the_free_heap_then_off_the_objects():
     assert {group: size * MIB for group, size in wanted.items()} == sizes_of(groups)
 
 
+def test_without_smaps_what_is_too_much_for_rss_comes_off_the_runtime_first():
+    """
+    Of 100 MiB of heap and 10 of structures, 104 are resident; then of 94, as free heap comes next.
+    """
+    sizes = {"heap_objects": 90 * MIB, "heap_idle": 10 * MIB, "runtime_metadata": 10 * MIB}
+    said = [
+        memory_groups(
+            parts_of(**sizes, heap_untouched=-off * MIB), (110 - off) * MIB, has_smaps=False
+        )
+        for off in (6, 16)
+    ]
+
+    assert [{"go_objects": 90, "go_free": 10, "go_runtime": 4},
+            {"go_objects": 90, "go_free": 4, "go_runtime": 0}] == [
+        {group: size // MIB for group, size in sizes_of(each).items()} for each in said
+    ]  # fmt: skip
+    assert not any(each.heap_is_one for each in said)
+
+
 def test_two_states_of_the_process_leave_the_go_heap_undivided():
     parts = parts_of(doubtful=True, heap_objects=100 * MIB, heap_untouched=-99 * MIB)
 
@@ -268,7 +287,7 @@ def test_a_heap_as_one_group_has_its_claims_by_part():
 
     assert {"go_heap": 6, "program": 5} == in_mib(groups.sizes)
     assert {"go_live": 6, "go_garbage": 4, "go_free": 3, "go_stacks": 1} == in_mib(groups.claimed)
-    assert (14 * MIB, 6 * MIB) == (groups.claimed_bytes_of("go_heap"), groups.heap_bytes)
+    assert (14 * MIB, 6 * MIB) == (groups.claimed_bytes_of("go_heap"), groups.bytes_within("go_heap"))
     assert 8 * MIB == groups.drawn(11 * MIB)[1]
     assert ["go_live", "go_garbage", "go_free", "go_stacks"] == groups.claims_within("go_heap")[
         "group"
@@ -280,8 +299,9 @@ def test_a_heap_as_one_group_has_its_claims_by_part():
 
 
 def test_the_go_heap_is_the_sum_of_its_groups_or_unknown():
-    assert 12 * MIB == groups_of(heap_objects=10, heap_idle=1, stacks=1, binary=5).heap_bytes
-    assert groups_of(binary=5).heap_bytes is None
+    whole = groups_of(heap_objects=10, heap_idle=1, stacks=1, binary=5)
+    assert 12 * MIB == whole.bytes_within("go_heap")
+    assert groups_of(binary=5).bytes_within("go_heap") is None
     assert groups_of(binary=5).bytes_of("go_heap") is None
 
 
@@ -337,6 +357,16 @@ def test_side_by_side_a_group_that_a_snapshot_does_not_have_is_missing():
     assert [10 * MIB, None, None] == [None if pd.isna(size) else size for size in rows["0"]]
     assert [None, 2 * MIB, 5 * MIB] == [None if pd.isna(size) else size for size in rows["1"]]
     assert ["group", "name", "within", "0", "1"] == list(rows)
+
+
+def test_side_by_side_live_heap_and_garbage_are_one_row_where_a_snapshot_does_not_tell_them():
+    parts = parts_of(heap_objects=10 * MIB)
+
+    rows = side_by_side([memory_groups(parts, 10 * MIB), memory_groups(parts, 10 * MIB, 7 * MIB)])
+
+    assert [("go_objects", 10 * MIB, 10 * MIB)] == list(
+        zip(rows["group"], rows["0"], rows["1"], strict=True)
+    )
 
 
 def test_side_by_side_the_sum_of_the_heap_says_which_rows_are_within_it():
