@@ -93,7 +93,7 @@ def _beyond_sys(case: Case, what: str) -> Beyond | None:
     used = [(moment, size) for moment in moments if (size := _size(moment, what)) is not None]
     reserved = [(size, moment) for moment in moments if (size := moment.told("Sys")) is not None]
     names = {moment.listed.name for moment, _ in used if moment.listed is not None}
-    if len(names) > 1 or not reserved or len(used) < limits.growth_readings:
+    if len(names) > 1 or not reserved:
         return None
     rise = level_of("", [(moment.time, float(size)) for moment, size in used]).rise
     if rise is None or not rise.goes_on:
@@ -101,7 +101,11 @@ def _beyond_sys(case: Case, what: str) -> Beyond | None:
     last, _ = used[-1]
     most, at = max(reserved, key=lambda each: each[0])
     beyond = round(rise.grown) - most
-    if beyond < limits.notable(limits.native_bytes, round(rise.reached)):
+    is_step = rise.readings < limits.growth_readings
+    least = limits.growth_few_bytes if is_step else limits.native_bytes
+    if beyond < limits.notable(least, round(rise.reached)):
+        return None
+    if is_step and rise.ratio < limits.growth_few_ratio:
         return None
     is_timed = all(moment.time is not None for moment, _ in used)
     grows = text(" by {}", Rate(rise.rate, rise.low, rise.high)) if is_timed else Text()

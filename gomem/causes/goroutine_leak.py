@@ -117,6 +117,7 @@ def _growing(case: Case) -> Finding:
     likely = (
         probability(case) >= thresholds.likely_probability
         and count.readings >= thresholds.growth_readings
+        and growth.waiting is not None  # a count alone is no second kind of evidence
     )
     title = text(
         "Goroutine leak: {} → {}{}{}{}",

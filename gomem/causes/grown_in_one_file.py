@@ -14,7 +14,6 @@ import numpy as np
 
 from gomem.analysis.memory.live_heap import PROFILES
 from gomem.analysis.profiles.own_code import holders
-from gomem.analysis.profiles.published import published
 from gomem.analysis.series.level import Level
 from gomem.causes.checks import matters
 from gomem.causes.commands import CAPTURE, top
@@ -222,7 +221,7 @@ def _many_times_more(case: Case) -> tuple[Site, ...]:
 
 def _rising_to_the_end(sites: tuple[Site, ...], case: Case) -> tuple[Site, ...]:
     """Return the sites that rise to the last profile; two profiles show no shape."""
-    news = published(that_count(IN_USE, case.facts.profiles.of_last_process)).news
+    news = case.facts.profiles.of_in_use.news
     most = case.thresholds.growth_many_readings
     chosen = [news[place] for place in sorted({*np.linspace(0, len(news) - 1, most, dtype=int)})]
     seconds = np.array([new.seconds for new in chosen])

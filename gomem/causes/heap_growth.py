@@ -92,7 +92,7 @@ def _by_level(case: Case) -> list[Finding]:
     is_likely = (
         sure >= thresholds.likely_probability
         and len(live.agreeing) >= thresholds.growth_likely_kinds
-        and live.rise.readings >= thresholds.growth_readings
+        and live.rise.readings > thresholds.growth_readings  # a direction, and one to confirm it
         and not goroutines_pile_up(case)  # who might hold it
         and not _is_bounded(live.level)
     )

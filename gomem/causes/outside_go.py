@@ -141,7 +141,7 @@ def growth(
     thresholds, sure = case.thresholds, scores()[CODE].probability(values)
     if sure < thresholds.possible_probability:
         return None
-    has_enough = level.rise.readings >= thresholds.growth_readings
+    has_enough = level.rise.readings >= thresholds.growth_readings and not level.is_rough
     has_grown = thresholds.has_grown(round(level.rise.first), round(level.rise.last))
     likely = has_enough and has_grown and sure >= thresholds.likely_probability
     moments = _moments(case, account)

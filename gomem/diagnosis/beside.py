@@ -10,6 +10,7 @@ from gomem.analysis.memory.groups import FILES, HEAP, UNDIVIDED
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.goroutine_words import by_goroutines
 from gomem.diagnosis.in_use import who_holds
+from gomem.diagnosis.known_goroutines import are_counted
 from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
 from gomem.diagnosis.live_level import (
     is_level_between_profiles,
@@ -60,8 +61,7 @@ def _level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         return words
     has_rss = facts is not None and facts.rss_bytes is not None
     is_alone = diagnosis.collector is None and diagnosis.facts.live_heap is None
-    profiles = that_count(IN_USE, diagnosis.facts.profiles.in_order)
-    return level_profiles_words(profiles) if has_rss and is_alone else Text()
+    return level_profiles_words(diagnosis) if has_rss and is_alone else Text()
 
 
 def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -109,10 +109,9 @@ def _goroutine_words(
     diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None
 ) -> Text | str:
     """Where goroutines wait, or how many there are, beside an RSS that nothing explains."""
-    if facts is None or facts.rss_bytes is None or named is not None:
+    if facts is None or facts.rss_bytes is None or named is not None or are_counted(diagnosis):
         return ""
-    is_said = any(observation.group == "goroutines" for observation in diagnosis.observations)
-    if is_said or facts.mappings is not None or facts.memstats is not None:
+    if facts.mappings is not None or facts.memstats is not None:
         return ""
     counts = diagnosis.facts.goroutine_counts
     if (told := by_goroutines(diagnosis, facts)) is not None:

@@ -9,7 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.cgroup import ANON, FILE, SHMEM, first_known, kernel_bytes
+from gomem.analysis.memory.cgroup import (
+    ANON,
+    ANONYMOUS,
+    CACHE,
+    FILE,
+    SHARED,
+    first_known,
+    parts_of,
+    used_bytes,
+)
 from gomem.analysis.memory.ledger_change import MIN_BYTES
 from gomem.facts.goroutines import level_of
 from gomem.inputs.cgroup.parse import USED
@@ -23,12 +32,6 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-ANONYMOUS, SHARED, CACHE, KERNEL = (
-    "anonymous memory",
-    "shared memory and files in tmpfs",
-    "page cache",
-    "kernel memory",
-)
 NAMED_SHARE = 0.1  # of the usage, or of its growth: smaller parts are not named
 TIMES_RSS = 2  # shared memory that is as many times RSS is mostly not in it
 _WHAT_IT_IS = {
@@ -67,10 +70,10 @@ class CgroupGrowth:
 
 def cgroup_growth(diagnosis: Diagnosis) -> CgroupGrowth | None:
     """Return the growth of the cgroup from the first snapshot to the last; None if it is small."""
-    known = [(moment, parts) for moment in diagnosis.moments if (parts := parts_of(moment.cgroup))]
+    known = [(moment, parts) for moment in diagnosis.moments if (parts := _parts(moment))]
     if len(known) < 2:
         return None
-    used = [_used(moment, parts) for moment, parts in known]
+    used = [used_bytes(moment.cgroup) for moment, _ in known]
     (_, before), (_, after) = known[0], known[-1]
     change = used[-1] - used[0]
     thresholds = diagnosis.thresholds
@@ -108,10 +111,10 @@ def usage_words(facts: MomentFacts, at: Text) -> Text:
 
     Of one that is mostly page cache, say the processes' part: another sentence says the rest.
     """
-    parts = parts_of(facts.cgroup)
+    parts = _parts(facts)
     if not parts:
         return Text()
-    parts[_UNCOUNTED] = max(0, _used(facts, parts) - sum(parts.values()))
+    parts[_UNCOUNTED] = max(0, used_bytes(facts.cgroup) - sum(parts.values()))
     if facts.is_mostly_page_cache:
         words = "The cgroup's processes use {} of anonymous memory{}."
         return text(words, Bytes(parts[ANONYMOUS]), at)
@@ -123,7 +126,7 @@ def beyond_rss(facts: MomentFacts | None) -> tuple[Text, Text]:
 
     Both are empty if RSS is of the same size, or if memory.stat does not say it.
     """
-    parts = {} if facts is None or facts.rss_is_of_cgroup else parts_of(facts.cgroup)
+    parts = {} if facts is None or facts.rss_is_of_cgroup else _parts(facts)
     shared = parts.get(SHARED, 0)
     if facts is None or facts.rss_bytes is None or shared < sum(parts.values()) / 2:
         return EMPTY, EMPTY
@@ -134,7 +137,7 @@ def beyond_rss(facts: MomentFacts | None) -> tuple[Text, Text]:
 
 def _by_parts(facts: MomentFacts, parts: Mapping[str, int], at: Text) -> Text:
     """Say how much a cgroup uses, with its large parts."""
-    used = _used(facts, parts)
+    used = used_bytes(facts.cgroup)
     least = "" if first_known(facts.cgroup, *USED) is not None else "at least "
     named = [name for name in parts if parts[name] >= NAMED_SHARE * used]
     named.sort(key=lambda name: -parts[name])
@@ -147,20 +150,10 @@ def _by_parts(facts: MomentFacts, parts: Mapping[str, int], at: Text) -> Text:
     return text("The cgroup uses {}{}{}{}.{}", least, Bytes(used), at, of, what)
 
 
-def parts_of(values: Mapping[str, int | None]) -> dict[str, int]:
+def _parts(facts: MomentFacts) -> dict[str, int]:
     """Return the parts of a cgroup's usage; empty without anonymous memory and page cache."""
-    anonymous, file = first_known(values, *ANON), first_known(values, *FILE)
-    if anonymous is None or file is None:
-        return {}
-    shared = first_known(values, *SHMEM) or 0
-    cache = max(0, file - shared)
-    kernel = kernel_bytes(values)
-    return {ANONYMOUS: anonymous, SHARED: shared, CACHE: cache, KERNEL: kernel}
-
-
-def _used(facts: MomentFacts, parts: Mapping[str, int]) -> int:
-    current = first_known(facts.cgroup, *USED)
-    return sum(parts.values()) if current is None else current
+    is_known = all(first_known(facts.cgroup, *names) is not None for names in (ANON, FILE))
+    return parts_of(facts.cgroup) if is_known else {}
 
 
 def _in_time(moments: Sequence[MomentFacts], used: Sequence[int]) -> tuple[Text, Text]:

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.own_code import Stacks, own_code
-from gomem.analysis.profiles.published import published, total_bounds
+from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.sites import allocating_sites, share_words
 from gomem.diagnosis.grown_rows import grown_rows
 from gomem.diagnosis.pasted_profiles import part_words, table_words
 from gomem.diagnosis.table_callers import MOSTLY, WORTH_NAMING
-from gomem.facts.profiles import ALLOCATED, IN_USE, that_count
+from gomem.facts.profiles import ALLOCATED, IN_USE
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, Count, Function, Rate, Seconds, Share, Text, joined, text
@@ -93,8 +93,8 @@ def large_objects_words(profile: Profile) -> Text:
 
 def churn_words(diagnosis: Diagnosis) -> Text:
     """How fast the program allocates what it soon frees, and where, by several profiles."""
-    profiles = that_count(ALLOCATED, diagnosis.facts.profiles.of_last_process)
-    news = published(that_count(IN_USE, profiles)).news
+    shown = diagnosis.facts.profiles.of_in_use.news
+    news = [new for new in shown if ALLOCATED in new.profile.sample_type_names]
     if len(news) < 2:
         return Text()
     first, last = news[0], news[-1]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.goroutines import GoroutineCount
     from gomem.inputs.goroutines.table import Goroutines
 
@@ -55,6 +56,15 @@ _ENDS = {  # a state, and what lets it end
 }
 MIN_VALUES = 10  # of a type; fewer are equal by chance
 _METHOD = re.compile(r"(?P<type>.+\.\(\*?\w+(?:\[\.\.\.\])?\))\.\w+")
+
+
+COUNTING = frozenset({"goroutine-leak", "stack-growth"})
+
+
+def are_counted(diagnosis: Diagnosis) -> bool:
+    """Whether a finding or an observation says how many goroutines there are."""
+    is_found = any(finding.code in COUNTING for finding in diagnosis.findings)
+    return is_found or any(each.group == "goroutines" for each in diagnosis.observations)
 
 
 def connection_words(where: str) -> str:

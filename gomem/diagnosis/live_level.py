@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.memory.live_heap import LOG, PROFILES
-from gomem.analysis.profiles.published import published
 from gomem.analysis.series.level import LATE, Level
 from gomem.analysis.series.shapes import MOVES
 from gomem.causes.checks import grows
@@ -16,11 +15,8 @@ from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, Count, Seconds, Text, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
-    from gomem.inputs.pprof.table import Profile
 
 MIN_READINGS = 3  # GCs at the end that find about the same
 MIN_SHARE = 0.1  # of the total: a smaller live heap does not decide how it moves
@@ -115,14 +111,14 @@ def is_level_between_profiles(diagnosis: Diagnosis) -> bool:
     return live.level.source != LOG and stretch.begins <= first.columns.time_nanos / 1e9
 
 
-def level_profiles_words(profiles: Mapping[str, Profile]) -> Text:
+def level_profiles_words(diagnosis: Diagnosis) -> Text:
     """Say that heap profiles have about the same in use, or even the same data; else empty.
 
     Without a GC between them they repeat the first one. Few seconds show no slow leak.
     """
-    shown = published(profiles)
+    shown, every = diagnosis.facts.profiles.of_in_use, diagnosis.capture.heap_profiles
     count = len(shown.news) + len(shown.repeated)
-    if count < 2 or count < len(profiles):
+    if count < 2 or count < len(that_count(IN_USE, every)):
         return Text()
     seconds = Seconds(shown.news[-1].until_seconds)
     if len(shown.news) == 1:

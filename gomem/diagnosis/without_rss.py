@@ -39,6 +39,7 @@ from gomem.diagnosis.in_use import (
     who_allocated,
     who_holds,
 )
+from gomem.diagnosis.known_goroutines import are_counted
 from gomem.diagnosis.level_at_end import MANY
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
@@ -95,7 +96,6 @@ if TYPE_CHECKING:
 
 # kinds of profiles about memory
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})
-COUNTING_GOROUTINES = frozenset({"goroutine-leak", "stack-growth"})
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
@@ -153,7 +153,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     who = who_holds(diagnosis, last) if total else who_allocated(profile)
     churned = Text() if _has_collections(diagnosis) else churn_words(diagnosis)
     large = large_objects_words(profile) or alike_words(profile)
-    said = (sentence, level_profiles_words(profiles), who, freed, large, churned)
+    said = (sentence, level_profiles_words(diagnosis), who, freed, large, churned)
     step = step_after_heap(profile) or (_later_profile(profile, before) if grew else SMAPS_TOO)
     return joined(" ", filter(None, said)), grew, step
 
@@ -170,11 +170,8 @@ def _later_profile(last: Profile, first: Profile) -> Text:
 def _by_many_goroutines(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """Where goroutines wait, if there are many and neither a finding nor an observation says it."""
     counts = diagnosis.facts.goroutine_counts
-    if not counts or counts[-1].goroutines < MANY:
-        return None
-    is_said = any(finding.code in COUNTING_GOROUTINES for finding in diagnosis.findings)
-    is_said = is_said or any(each.group == "goroutines" for each in diagnosis.observations)
-    return None if is_said else by_goroutines(diagnosis, facts)
+    is_worth = bool(counts) and counts[-1].goroutines >= MANY
+    return by_goroutines(diagnosis, facts) if is_worth and not are_counted(diagnosis) else None
 
 
 def _has_collections(diagnosis: Diagnosis) -> bool:

@@ -25,9 +25,11 @@ from gomem.analysis.profiles.lifetimes import Lifetimes, lifetimes
 from gomem.analysis.profiles.own_code import holders
 from gomem.analysis.profiles.published import (
     InUseTotals,
+    Publications,
     heap_at_most,
     in_use_totals,
-    of_last_process,
+    published,
+    since_restart,
 )
 from gomem.analysis.profiles.reasons import site_reasons
 from gomem.analysis.profiles.sizes import OBJECTS, TURNOVER, object_sizes, site_turnover
@@ -110,12 +112,17 @@ class ProfileFacts:
     @cached_property
     def of_last_process(self) -> Mapping[str, Profile]:
         """The profiles with a time, of the last process only, without printed tables."""
-        return of_last_process(self._profiles)
+        return since_restart(self._profiles)
 
     @cached_property
     def in_order(self) -> Mapping[str, Profile]:
         """The last process's profiles by time, or in snapshot order if no profile has a time."""
-        return of_last_process(self._profiles, by_moment=True)
+        return since_restart(self._profiles, by_moment=True)
+
+    @cached_property
+    def of_in_use(self) -> Publications:
+        """The new data in the profiles of the last process with a time that count memory in use."""
+        return published(that_count(IN_USE, self.of_last_process))
 
     @property
     def _profiles(self) -> Mapping[str, Profile]:

@@ -2,8 +2,9 @@
 
 `docker inspect` and `kubectl describe` print a container's settings, its memory limit, and whether
 it was OOM-killed. GNU time, systemd and Docker print how the program ended. Its own log can show
-that it read all its input: `read 150000/150000`. If it ended with success, the memory that it held
-then is its work, not a leak.
+that it read all its input: `read 150000/150000`; or a line unlike any before can be the last, after
+the last GC: `load finished`. Of 324 recorded logs, 26 end like this, and none is of a leak. If it
+ended with success, the memory that it held then is its work, not a leak.
 """
 
 from __future__ import annotations
@@ -69,8 +70,16 @@ _PROGRESS = re.compile(
     rb"^(?!gc |scvg|scav|pacer)[^\n]{0,200}?(?<![\w./])(\d{1,12})/(\d{1,12})(?![\w./])",
     re.MULTILINE,
 )
-_COLLECTED = re.compile(rb"^gc \d+ @", re.MULTILINE)
+_COLLECTED = re.compile(rb"^[^\n]{0,100}?\bgc \d+ @[^\n]*", re.MULTILINE)
 MIN_PROGRESS = 3  # lines of one whole
+_BY_RUNTIME = re.compile(rb"\bgc \d+ @|\bscvg|\bscav |\bpacer: ")
+_NUMBER = re.compile(rb"\d+(?:\.\d+)?")
+_TROUBLE = re.compile(
+    rb"error|fatal|panic|goroutine \d|fail|warn|kill|signal|timeout|exceed|refused|shut|stop",
+    re.IGNORECASE,
+)
+MAX_KINDS = 0.1  # of the program's lines: among more kinds, a new one is nothing new
+FEW_KINDS = 5
 
 
 def _has_done_its_input(text: bytes) -> bool:
@@ -82,6 +91,30 @@ def _has_done_its_input(text: bytes) -> bool:
     return len(counts) >= MIN_PROGRESS and counts == sorted(set(counts))
 
 
+def _ends_with_a_result(text: bytes) -> bool:
+    """Whether a line of the program's own, unlike any before but for its numbers, is the last.
+
+    It follows the last collection, or is before a forced one, as for a heap profile at the end.
+    """
+    collected = list(_COLLECTED.finditer(text))
+    if len(collected) < MIN_PROGRESS:
+        return False
+    last, is_forced = collected[-1], collected[-1][0].rstrip().endswith(b"(forced)")
+    if is_forced and not text[last.end() :].strip():
+        last = collected[-2]
+    said, before = _own_lines(text[last.end() :]), _own_lines(text[: last.start()])
+    kinds = {_NUMBER.sub(b"#", line) for line in before}
+    if not said or len(kinds) > max(FEW_KINDS, MAX_KINDS * len(before)):
+        return False
+    return _NUMBER.sub(b"#", said[-1]) not in kinds and not any(map(_TROUBLE.search, said))
+
+
+def _own_lines(text: bytes) -> list[bytes]:
+    """Return the lines that are neither empty nor the runtime's."""
+    lines = (line.strip().strip(b"`") for line in text.splitlines())
+    return [line for line in lines if line and not _BY_RUNTIME.search(line)]
+
+
 def ended_well(capture: Capture) -> str:
     """Return the file that says that the program ended with success, or did all its work."""
     sources = [file.source for file in capture.files if file.kind.name not in {"pprof", "smaps"}]
@@ -90,7 +123,8 @@ def ended_well(capture: Capture) -> str:
         said = [match["well"] for match in _ENDED.finditer(source.data[-LAST_BYTES:])]
         if said and said[-1] is None:
             return ""
-        is_done = bool(said) or _has_done_its_input(source.data[-LAST_BYTES:])
+        end = source.data[-LAST_BYTES:]
+        is_done = bool(said) or _has_done_its_input(end) or _ends_with_a_result(end)
         found = source.name if is_done else found
     return found
 

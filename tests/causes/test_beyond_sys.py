@@ -49,6 +49,21 @@ def test_what_go_may_have_taken_proves_nothing(tmp_path, given):
     assert [] == found(tmp_path, **given)[0]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "is_found"),
+    [
+        pytest.param([45, 333], True, id="many times as much"),
+        pytest.param([45, 70], False, id="little more than Go can have"),
+        pytest.param([333, 400], False, id="not twice as much"),
+    ],
+)
+def test_of_two_readings_a_large_step_is_told_as_of_the_live_heap(tmp_path, sizes, is_found):
+    findings, _ = found(tmp_path, sizes=sizes)
+
+    assert is_found is bool(findings)
+    assert {"possible"} >= {finding.confidence for finding in findings}
+
+
 TICKET = """rss of podcastd from the monitoring:
 
 | time | RSS kB |

@@ -12,6 +12,10 @@ from tools.laboratory.captures import path_of
 BEGIN = datetime(2026, 11, 23, 8, 37, 38)  # of the first profile
 PS = "{time:%a %b %d %H:%M:%S} UTC 2026\n  PID   RSS    VSZ COMMAND\n4711 {kib} 1696976 aquad\n"
 READ = "read 3/{0}\nread 6/{0}\nread 9/{0}\nsorting\n"
+GC = (
+    "gc {0} @{0}.1s 0%: 0.01+1+0.01 ms clock, 0.02+0/1/0+0.02 ms cpu, 9->9->8 MB, 16 MB goal, 2 P\n"
+)
+LOADED = "".join(f"file {n} loaded\n{GC.format(n)}" for n in range(1, 4))
 TIME_SAYS = "\tMaximum resident set size (kbytes): 118000\n\tExit status: {status}\n"
 
 
@@ -78,6 +82,20 @@ def test_profiles_that_rise_with_rss_are_told_although_their_own_rise_slows(prof
         pytest.param(READ.format(12), Severity.WARNING, id="not all its input"),
         pytest.param(READ.format(9) + "gc 9 @9.1s 0%: \n", Severity.WARNING, id="a GC after that"),
         pytest.param("on 2026/10/10\n" * 3, Severity.WARNING, id="dates"),
+        pytest.param(LOADED + "load finished\n", Severity.INFO, id="its result is last"),
+        pytest.param(LOADED + "file 4 loaded\n", Severity.WARNING, id="one more of its lines"),
+        pytest.param(LOADED + "fatal error: no memory\n", Severity.WARNING, id="it crashed"),
+        pytest.param(LOADED + "it is hot\n" + GC.format(4), Severity.WARNING, id="a GC is last"),
+        pytest.param(
+            LOADED + "42 done\n" + GC.format(4).replace("\n", " (forced)\n"),
+            Severity.INFO,
+            id="a forced GC after it, for the profile",
+        ),
+        pytest.param(
+            "".join(f"GET /{name}\n" for name in "abcdef") + LOADED + "GET /g\n",
+            Severity.WARNING,
+            id="of many kinds of lines a new one is nothing new",
+        ),
     ],
 )
 def test_what_a_program_held_as_it_ended_with_success_is_its_work(

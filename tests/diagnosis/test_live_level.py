@@ -1,9 +1,12 @@
 """Is it said that the live heap is level?"""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import gomem
+from gomem.analysis.profiles.published import published
 from gomem.analysis.series.level import Level
 from gomem.diagnosis.live_level import level_at_end, level_profiles_words
 from gomem.inputs.pprof.read import read_pprof
@@ -111,7 +114,12 @@ def _profiles(*sizes):
     ],
 )
 def test_what_several_heap_profiles_show_is_said(sizes, words):
-    said = level_profiles_words(_profiles(*sizes))
+    made = _profiles(*sizes)
+    facts = SimpleNamespace(profiles=SimpleNamespace(of_in_use=published(made)))
+
+    said = level_profiles_words(
+        SimpleNamespace(facts=facts, capture=SimpleNamespace(heap_profiles=made))
+    )
 
     assert said.startswith(words)
     assert bool(words) == bool(said)

@@ -49,6 +49,12 @@ _COUNTERS = (
     (("slab_reclaimable",), True),  # part of `kernel`, and subtracted from it here
     (("sock",), False),
 )
+ANONYMOUS, SHARED, CACHE, KERNEL = (
+    "anonymous memory",
+    "shared memory and files in tmpfs",
+    "page cache",
+    "kernel memory",
+)
 LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has it separately
 # Of cgroup v2, and of v1, where memory.stat has the lowest limit above the cgroup, too.
 PEAKS = ("memory.peak", "memory.max_usage_in_bytes")
@@ -165,18 +171,30 @@ class PageCache:
 
 def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
     """Return the page cache of a cgroup at one snapshot; None if unknown."""
-    cache = first_known(values, *FILE)
-    if cache is None:
+    if first_known(values, *FILE) is None:
         return None
+    cache, used = parts_of(values)[CACHE], used_bytes(values)
+    dirty = min(first_known(values, *DIRTY) or 0, cache)
+    may_have_shmem = first_known(values, *SHMEM) is None
+    is_exact = first_known(values, *USED) is not None
+    return PageCache(min(cache, used), used, is_exact, may_have_shmem, dirty)
+
+
+def parts_of(values: Mapping[str, int | None]) -> dict[str, int]:
+    """Return the disjoint parts of a cgroup's usage that memory.stat counts; 0 if unknown."""
+    shared = first_known(values, *SHMEM) or 0
+    return {
+        ANONYMOUS: first_known(values, *ANON) or 0,
+        SHARED: shared,
+        CACHE: max(0, (first_known(values, *FILE) or 0) - shared),
+        KERNEL: kernel_bytes(values),
+    }
+
+
+def used_bytes(values: Mapping[str, int | None]) -> int:
+    """Return a cgroup's usage, or the sum of the parts that memory.stat counts."""
     current = first_known(values, *USED)
-    summed = (first_known(values, *ANON) or 0) + cache + kernel_bytes(values)
-    used = summed if current is None else current
-    shmem = first_known(values, *SHMEM)
-    clean = max(0, cache - (shmem or 0))
-    dirty = min(first_known(values, *DIRTY) or 0, clean)
-    return PageCache(
-        min(clean, used), used, current is not None, may_have_shmem=shmem is None, dirty_bytes=dirty
-    )
+    return sum(parts_of(values).values()) if current is None else current
 
 
 def kernel_bytes(values: Mapping[str, int | None]) -> int:

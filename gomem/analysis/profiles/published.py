@@ -111,7 +111,7 @@ class _Shown:
     until_moment: str
 
 
-def of_last_process(
+def since_restart(
     profiles: Mapping[str, Profile], *, by_moment: bool = False
 ) -> dict[str, Profile]:
     """Return the profiles since allocation counts last fell: a fall means a new process.

@@ -1,6 +1,6 @@
 """What periodic profiles publish: repetitions, lag, profiles at once, restarts."""
 
-from gomem.analysis.profiles.published import heap_at_most, of_last_process, published
+from gomem.analysis.profiles.published import heap_at_most, published, since_restart
 from gomem.units import MIB
 from tests.causes.test_allocation_spike import taken
 from tests.heap_profiles import bucket, heap, seen
@@ -94,8 +94,8 @@ def test_a_profile_without_a_time_is_left_out():
 
 
 def test_where_the_counts_fall_another_process_began():
-    assert ["02", "03"] == list(of_last_process(profiles(5, 6, 2, 3)))
-    assert ["00", "01", "02"] == list(of_last_process(profiles(5, 5, 6)))
+    assert ["02", "03"] == list(since_restart(profiles(5, 6, 2, 3)))
+    assert ["00", "01", "02"] == list(since_restart(profiles(5, 5, 6)))
 
 
 def test_profiles_without_a_time_stand_in_the_order_of_their_moments_if_asked():
@@ -104,10 +104,10 @@ def test_profiles_without_a_time_stand_in_the_order_of_their_moments_if_asked():
     """
     untimed = profiles(5, 6, 2, 3, seconds=[-1] * 4)
 
-    assert {} == of_last_process(untimed)
-    assert ["02", "03"] == list(of_last_process(untimed, by_moment=True))
+    assert {} == since_restart(untimed)
+    assert ["02", "03"] == list(since_restart(untimed, by_moment=True))
     mixed = profiles(5, 6, 7, seconds=[-1, 3, -1])
-    assert ["01"] == list(of_last_process(mixed, by_moment=True))
+    assert ["01"] == list(since_restart(mixed, by_moment=True))
 
 
 def test_a_heap_holds_no_more_than_was_ever_allocated():

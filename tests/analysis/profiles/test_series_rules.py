@@ -13,7 +13,7 @@ from gomem.analysis.profiles.growth import (
     _shared_callers,
     growth,
 )
-from gomem.analysis.profiles.published import of_last_process, published
+from gomem.analysis.profiles.published import published, since_restart
 from tests.heap_profiles import heap, turned_over
 
 EACH = 526_338.67  # bytes that one sighting of 4 KiB stands for
@@ -214,7 +214,7 @@ def test_another_process_begins_where_the_count_falls():
     """
     made = {**profiles(10, 20, 5, 5, 15), "x": taken(None, 99)}
 
-    assert ["02", "03", "04"] == list(of_last_process(made))
+    assert ["02", "03", "04"] == list(since_restart(made))
 
 
 # ---- growth
