@@ -157,7 +157,7 @@ def _bounds(likely: Interval, moment: MomentFacts, group: str, length: int) -> I
     """Return the bounds of a part: from the least that is likely to the most by the ledger."""
     if not is_at_most(moment, group):
         return Interval.exactly(length)
-    return Interval(min(likely.low, length), max(length, most_of(moment, group)))
+    return Interval(min(likely.low, length), most_of(moment, group))
 
 
 _Shown = list[tuple[str, "Snapshot", "MomentFacts"]]

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.analysis.memory.groups import (
-    GARBAGE,
-    GO_HEAP_GROUPS,
-    HEAP,
-    LIVE,
-    NAMES,
-    OBJECTS,
-)
+from gomem.analysis.memory.groups import COARSER, NAMES
 from gomem.charts.chart import INK, MUTED, Area, Chart, Line, Look, Panel, Scale
 from gomem.charts.figure import Drawing, beginning, name_bytes
 from gomem.charts.look import EDGE, GREY, GROUP_LOOK, NONE
@@ -49,7 +42,6 @@ LABEL_CHARACTERS = 16
 COLUMN, CAP = 0.62, 0.37
 CAP_LINE = 2.0
 SMALL = 0.005  # of the largest column: smaller groups are drawn as one
-COARSER = {HEAP: GO_HEAP_GROUPS, OBJECTS: (LIVE, GARBAGE)}  # groups that contain others
 REST = "other groups"
 RSS = "RSS"
 
