@@ -34,7 +34,7 @@ _USED = re.compile(
     rb" (?:use[sd]?|using|consum(?:e[sd]?|ing)|takes?|took)(?: now| about| around| up)?" + _SIZE
     + rb"|(?<![\w.,-])" + _SIZE + rb"[*_`]{0,3}(?: of)?(?: memory| RAM)? (?:in|by|per|from) top\b"
 )  # fmt: skip
-_MEMORY = re.compile(rb"\b(?:memory|mem|RAM|top)\b")
+_ON_MEMORY = re.compile(rb"\b(?:memory|mem|RAM|top)\b")
 _OTHERWISE = re.compile(
     rb"\b(?:from|to) [~`*]{0,3}\d|\b(?:gr[eo]w\w*|increas\w+|ris(?:es|ing)|rose|limit\w*|max\w*"
     rb"|peak\w*|before|baseline|initial\w*|restart\w*|under|below|less|not?|if|would|should)\b",
@@ -53,7 +53,7 @@ def rss_in_a_sentence(lines: Sequence[bytes]) -> tuple[int, bytes, bool] | None:
     """Return line, from 0, and size of the only RSS in sentences, and whether they call it so."""
     short = [item for item in outside_fences(lines) if len(item[1]) <= MAX_LINE]
     is_named = any(_ANY.search(line) for _, line in short)
-    said, of = (_SAID, _ANY) if is_named else (_USED, _MEMORY)
+    said, of = (_SAID, _ANY) if is_named else (_USED, _ON_MEMORY)
     found: dict[bytes, int] = {}
     for place, line in short:
         sizes = said.findall(line) if of.search(line) else []

@@ -126,9 +126,9 @@ def one_type_words(groups: pd.DataFrame, largest: pd.Series) -> Text:
     if method is None or there < MIN_VALUES or in_standard_library(where):
         return Text()
     begin = f"{method['type']}."
-    alike = groups.loc[groups["goroutines"] == there, "stack"]
-    others = [name for stack in alike for name in stack.split(";") if name.startswith(begin)]
-    others = [name for name in others if name != where]
+    stacks = (stack.split(";") for stack in groups.loc[groups["goroutines"] == there, "stack"])
+    alike = (stack for stack in stacks if where not in stack)
+    others = [name for stack in alike for name in stack if name.startswith(begin)]
     if not others:
         return Text()
     words = "As many are in {}: likely {} of that type are open, each with its own loops."

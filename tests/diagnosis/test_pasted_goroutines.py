@@ -358,3 +358,11 @@ def test_a_process_that_has_crashed_is_asked_nothing(tmp_path, system):
 
     assert "has ended" in step
     assert "curl" not in step
+
+
+def test_methods_on_one_stack_are_no_two_loops(tmp_path):
+    frames = "".join(f"#\t0x40{n}\texample.com/bus.(*Conn).{n}+0x1\t/src/a.go:9\n" for n in "123")
+    text = f"goroutine profile: total 400\n400 @ 0x401 0x402 0x403\n{frames}"
+    (tmp_path / "goroutines.txt").write_text(text)
+
+    assert "As many are in" not in gomem.diagnose(tmp_path).verdict.sentence
