@@ -26,7 +26,8 @@ def by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         return None
     cost = log.cost
     within = text(" in {}", Seconds(cost.seconds)) if cost.seconds else ""
-    said = [taken] if (taken := _cpu_words(log)) else []
+    is_told = any(finding.cpu_fraction for finding in diagnosis.findings)
+    said = [taken] if not is_told and (taken := _cpu_words(log)) else []
     if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
         said.append(text("p99 pause {}", Seconds(cost.stw.p99)))
     elif cost.stw.max is not None:

@@ -12,7 +12,6 @@ from gomem.diagnosis.goroutine_words import is_excerpt
 from gomem.text import Bytes, Count, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
-    from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.processes.consumed import UnitLimit
@@ -32,14 +31,14 @@ def counts_words(diagnosis: Diagnosis) -> Text:
     return text("The text says: {}.", first_quoted(diagnosis.capture.unused_counts))
 
 
-def unit_words(capture: Capture, facts: MomentFacts | None) -> Text:
+def unit_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """RSS beside the limit in a unit file, and the kills that systemd logged; empty if neither."""
-    unit = capture.unit
+    unit = diagnosis.capture.unit
     if unit is None or (facts is not None and facts.cgroup_use is not None):
         return Text()
     rss = None if facts is None else facts.rss_bytes
     if unit.is_said:
-        return Text() if facts is None else _of_said(unit, facts)
+        return _of_said(unit, facts) or _of_peak(unit, diagnosis)
     return joined(" ", filter(None, (_of_limit(unit, rss), _kills_words(unit))))
 
 
@@ -55,9 +54,9 @@ def _of_limit(unit: UnitLimit, rss: int | None) -> Text:
     return text(words, Quoted(unit.written))
 
 
-def _of_said(unit: UnitLimit, facts: MomentFacts) -> Text:
+def _of_said(unit: UnitLimit, facts: MomentFacts | None) -> Text:
     """RSS, and the heap goal if it is larger, beside a limit that a sentence gives."""
-    if not is_within(unit, facts):
+    if unit.is_planned or facts is None or not is_within(unit, facts):
         return Text()
     assert facts.rss_bytes is not None
     words = "RSS is {} of {}, which the text gives as a limit{}."
@@ -69,6 +68,36 @@ def _of_said(unit: UnitLimit, facts: MomentFacts) -> Text:
             Bytes(goal.size_bytes),
         )
     return text(words, Share(facts.rss_bytes / unit.bytes), Quoted(unit.written), above)
+
+
+def _of_peak(unit: UnitLimit, diagnosis: Diagnosis) -> Text:
+    """The largest RSS, or heap of a log, beside a limit that a sentence gives, or plans."""
+    if not is_of_peak(unit, diagnosis):
+        return Text()
+    peak, what = _peak(diagnosis)
+    limit = text("{}, which the text {} as a limit", Quoted(unit.written), _GIVES[unit.is_planned])
+    if peak <= unit.bytes:
+        return text("{} reached {} of {}.", what, Share(peak / unit.bytes), limit)
+    return text("{} reached {}, more than {}.", what, Bytes(peak), limit)
+
+
+_GIVES = {False: "gives", True: "plans"}
+
+
+def _peak(diagnosis: Diagnosis) -> tuple[int, str]:
+    """The largest RSS; without any, the largest heap of a log; 0 if unknown."""
+    log, rss = diagnosis.collector, diagnosis.facts.largest_rss_bytes
+    if rss or log is None:
+        return rss or 0, "RSS"
+    return log.cost.heap_peak_bytes or 0, "The heap"
+
+
+def is_of_peak(unit: UnitLimit, diagnosis: Diagnosis) -> bool:
+    """Whether a limit is compared with the peak: one that is not planned held then."""
+    peak, what = _peak(diagnosis)
+    if unit.is_planned:
+        return peak > 0
+    return what != "RSS" and 0 < peak <= unit.bytes
 
 
 def is_within(unit: UnitLimit, facts: MomentFacts | None) -> bool:

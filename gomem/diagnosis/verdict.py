@@ -173,7 +173,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         kept_words(diagnosis.capture),
         series_words(diagnosis),
         counts_words(diagnosis),
-        unit_words(diagnosis.capture, facts),
+        unit_words(diagnosis, facts),
         earlier,
         report_words(facts),
         replica_words(diagnosis, facts),
