@@ -39,6 +39,7 @@ from gomem.diagnosis.listed_memory import (
     shared_words,
 )
 from gomem.diagnosis.live_by_fields import risen_without_gc
+from gomem.diagnosis.live_level import live_level_words
 from gomem.diagnosis.next_step import next_step_of
 from gomem.diagnosis.observations import (
     goal_reached_words,
@@ -64,7 +65,6 @@ from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, joined, text
 
 if TYPE_CHECKING:
-    from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
@@ -162,6 +162,8 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         cached = Text()
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
         headline, cached = joined(" ", (headline, cached)), Text()
+    level = live_level_words(diagnosis, facts) if first == "moved" else Text()
+    headline = joined(" ", filter(None, (headline, level)))
     runs = other_runs_words(diagnosis.capture)
     alone = one_reading(diagnosis) if severity is None and facts and facts.rss_bytes else Text()
     earlier = earlier_processes_words(diagnosis.case.facts)
@@ -195,7 +197,9 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
         whose=tuple(
-            filter(None, (*whose_words(diagnosis, facts, named, cached), *further, runs, alone))
+            words
+            for words in (*whose_words(diagnosis, facts, named, cached), *further, runs, alone)
+            if words and words != level
         ),
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
         further=further_words(diagnosis, named, "" if of_cgroup is None else of_cgroup.seen_in),
@@ -290,7 +294,7 @@ def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> T
         return used
     lives = facts.listed is None or not facts.listed.killed_in
     is_or_was = "is" if lives else "was"
-    parts = _groups_words(diagnosis.capture, facts, named)
+    parts = _groups_words(diagnosis, facts, named)
     return text("RSS {} {}{}: {}.{}", is_or_was, size, at, parts, _retained(diagnosis, facts))
 
 
@@ -321,12 +325,12 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))
 
 
-def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -> Text:
+def _groups_words(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
     worth = _worth(facts)
     if worth == [UNDIVIDED]:
-        said = filter(None, (shared_words(facts), most_of_go(capture, facts)))
+        said = filter(None, (shared_words(facts), most_of_go(diagnosis, facts)))
         is_part, words = FILES in sizes, "{} is anonymous memory, which no file breaks down"
         rest = text(words, Bytes(sizes[UNDIVIDED])) if is_part else text("no file breaks it down")
         return joined("; ", said) or rest
