@@ -212,7 +212,7 @@ def _first(
     """Choose the headline: a warning, a large current note, the change, or the contents.
 
     If no file gives the size of the process, a note comes first; and a current note, if the size
-    was stable.
+    was stable. Without any, that it was stable comes first, if nothing says what it consists of.
     """
     is_warned = severity is not None and severity >= Severity.WARNING
     scale, least = diagnosis.scale, diagnosis.thresholds.large_rss_fraction
@@ -221,9 +221,17 @@ def _first(
         return "found"
     if named is not None and (is_warned or (named.now and scale.share(named) >= least)):
         return "found"
+    facts = telling_moment(diagnosis)
+    is_stable = bool(said["moved"]) and is_total_stable(diagnosis)
     if severity is None or not said["moved"]:
-        return "where"
-    return "found" if named is not None and named.now and is_total_stable(diagnosis) else "moved"
+        return "moved" if severity is None and is_stable and not _is_divided(facts) else "where"
+    return "found" if named is not None and named.now and is_stable else "moved"
+
+
+def _is_divided(facts: MomentFacts | None) -> bool:
+    """Whether files say what the memory of a snapshot consists of, beside its files."""
+    groups = None if facts is None else facts.groups
+    return groups is not None and not set(groups.sizes) <= {UNDIVIDED, FILES}
 
 
 def _is_of_cgroup(facts: MomentFacts | None) -> bool:
@@ -282,9 +290,6 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
         return named.severity
     is_unsound = any(finding.severity >= Severity.WARNING for finding in diagnosis.findings)
     return Severity.INFO if grew or is_unsound else None
-
-
-# Where the memory is
 
 
 def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:

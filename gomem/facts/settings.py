@@ -218,7 +218,7 @@ def _told(capture: Capture) -> dict[str, Setting]:
     where they can; else a value counts if the text says that it is set. Of several values that fit,
     none counts.
     """
-    named = capture.unused_settings
+    named = dict(capture.unused_settings)
     sources = (*capture.passed_over, *(file.source for file in capture.files if named))
     texts = {source.text_name: source for source in sources if source.text_name in named.values()}
     stated = {each for source in texts.values() for each in settings_stated(source.whole_text)}
