@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.analysis.memory.readings import ALL
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.thresholds import Thresholds
