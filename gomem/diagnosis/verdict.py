@@ -230,8 +230,9 @@ def _first(
 
 def _is_divided(facts: MomentFacts | None) -> bool:
     """Whether files say what the memory of a snapshot consists of, beside its files."""
-    groups = None if facts is None else facts.groups
-    return groups is not None and not set(groups.sizes) <= {UNDIVIDED, FILES}
+    if facts is None or facts.groups is None or _is_of_cgroup(facts):
+        return True
+    return not set(facts.groups.sizes) <= {UNDIVIDED, FILES}
 
 
 def _is_of_cgroup(facts: MomentFacts | None) -> bool:
