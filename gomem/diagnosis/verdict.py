@@ -221,15 +221,15 @@ def _first(
         return "found"
     if named is not None and (is_warned or (named.now and scale.share(named) >= least)):
         return "found"
-    facts = telling_moment(diagnosis)
     is_stable = bool(said["moved"]) and is_total_stable(diagnosis)
     if severity is None or not said["moved"]:
-        return "moved" if severity is None and is_stable and not _is_divided(facts) else "where"
+        return "moved" if severity is None and is_stable and not _is_divided(diagnosis) else "where"
     return "found" if named is not None and named.now and is_stable else "moved"
 
 
-def _is_divided(facts: MomentFacts | None) -> bool:
+def _is_divided(diagnosis: Diagnosis) -> bool:
     """Whether files say what the memory of a snapshot consists of, beside its files."""
+    facts = telling_moment(diagnosis)
     if facts is None or facts.groups is None or _is_of_cgroup(facts):
         return True
     return not set(facts.groups.sizes) <= {UNDIVIDED, FILES}
@@ -258,9 +258,6 @@ def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
         if moment.ledger is not None or moment.listed is not None or moment.logged is not None
     ]
     return known[-1] if known else None
-
-
-# Which finding is named, and its severity
 
 
 def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
