@@ -53,6 +53,7 @@ OF_CAUSES = {
     "gomem.causes.grown_in_one_file",
     "gomem.causes.killed",
     "gomem.causes.lock_holder",
+    "gomem.causes.memory_rise",
     "gomem.causes.missing_call",
     "gomem.causes.multiplying_series",
     "gomem.causes.of_library",

@@ -230,10 +230,13 @@ def _stretches(lines: Sequence[bytes], begins: set[int]) -> Iterator[Stretch]:
     """The text between marks and where forms begin, and outside of fences between prose."""
     start, is_fenced, is_marked = 0, False, False
     prose, sessions = prose_in(lines, begins), _sessions(lines)
-    prose |= sentences_in(lines) if begins else set()
+    sentences = sentences_in(lines)
+    prose |= (
+        sentences if begins else {place for place in sentences if _is_below_blank(lines, place)}
+    )
     for place, line in enumerate([*lines, LAST]):
         if place in begins and place > start:
-            yield Stretch(start, place, is_fenced)
+            yield Stretch(start, _without_heading(lines, start, place), is_fenced)
             start = place
         is_fence = FENCE.fullmatch(line) is not None
         ends = is_fence or ((place in sessions or not is_fenced) and is_mark(line))
@@ -247,6 +250,18 @@ def _stretches(lines: Sequence[bytes], begins: set[int]) -> Iterator[Stretch]:
         start = place if is_head or _ASKS_PPROF.search(line) is not None else place + 1
         is_marked = ends and not is_fence
         is_fenced ^= is_fence
+
+
+def _is_below_blank(lines: Sequence[bytes], place: int) -> bool:
+    """Whether the line above is blank."""
+    return place > 0 and not lines[place - 1].strip()
+
+
+def _without_heading(lines: Sequence[bytes], start: int, stop: int) -> int:
+    """The end of a form without the line alone between it and the next, which is a heading."""
+    last = stop - 1
+    is_alone = last > start and lines[last].strip() and _is_below_blank(lines, last)
+    return last if is_alone and kind_of(lines[last] + b"\n") is None else stop
 
 
 def _divided(lines: Sequence[bytes], stretch: Stretch) -> list[Stretch]:

@@ -73,6 +73,8 @@ _OTHER_LIMIT = re.compile(
     rb"|(?:rais|increas|lower|reduc|chang)(?:es?|ed|ing))\b",
     re.IGNORECASE,
 )
+_SENTENCES = re.compile(rb"(?<=[.!?]) +")
+_PLANNED = re.compile(rb"\b(?:going to|will be|planned|plan to|next|soon)\b", re.IGNORECASE)
 # What the digits of a line are, if it says a size and nothing else that a tool could have printed;
 # and the kernel's rows, such as those of smaps.
 _NO_STATEMENT = re.compile(rb"[={}|\[\];@]|\d\d:\d\d|0x|:(?:\t|  )[ \t]*\d+ kB$")
@@ -93,7 +95,8 @@ class Prose:
     sizes: list[str] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)  # of goroutines
     uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
-    limits: set[str] = field(default_factory=set)  # by its sentences
+    # By its sentences, and whether each is one that is planned.
+    limits: dict[str, bool] = field(default_factory=dict)
     unit: UnitLimit | None = None  # the last that a text has
     settings: dict[str, str] = field(default_factory=dict)  # each with its first file
     used: set[str] = field(default_factory=set)  # variables that a container's description sets
@@ -123,10 +126,11 @@ class Prose:
     @property
     def limit(self) -> UnitLimit | None:
         """The limit of a unit; else the only one that sentences give; None without one."""
-        size = rounded_size(next(iter(self.limits)).encode()) if len(self.limits) == 1 else None
+        written, is_planned = next(iter(self.limits.items())) if len(self.limits) == 1 else ("", 0)
+        size = rounded_size(written.encode())
         if self.unit is not None or size is None:
             return self.unit
-        return UnitLimit(next(iter(self.limits)), size.bytes, is_said=True)
+        return UnitLimit(written, size.bytes, is_said=True, is_planned=bool(is_planned))
 
     @property
     def release(self) -> GoVersion:
@@ -161,11 +165,11 @@ class Prose:
         return {each: name for each, name in named if each.partition("=")[0] not in known}
 
 
-def _in_sentences(source: Source) -> tuple[list[str], list[str], list[str]]:
+def _in_sentences(source: Source) -> tuple[list[str], list[str], dict[str, bool]]:
     """Return sizes and goroutine counts that no parser reads, in prose or by a script; limits."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json_alone(data):
-        return [], [], []
+        return [], [], {}
     lines = plain_characters(data).split(b"\n")
     places = prose_in(lines) | sentences_in(lines) | _statements_in(lines)
     written = [lines[place] for place in sorted(places)]
@@ -173,8 +177,10 @@ def _in_sentences(source: Source) -> tuple[list[str], list[str], list[str]]:
     sizes = [size.decode() for sizes in found for size in sizes]
     summed = (_SCRIPTED.fullmatch(line.strip()) for line in lines)
     sizes += [found[0].decode("utf-8", "replace") for found in summed if found]
-    of_memory = (without_limits(line) for line in written if not _OTHER_LIMIT.search(line))
-    limits = limits_in_words(b"\n".join(of_memory))
+    sentences = (said for line in written for said in _SENTENCES.split(line))
+    of_memory = [without_limits(said) for said in sentences if not _OTHER_LIMIT.search(said)]
+    planned = limits_in_words(b"\n".join(filter(_PLANNED.search, of_memory)))
+    limits = {size: size in planned for size in limits_in_words(b"\n".join(of_memory))}
     return sizes, [count.decode() for line in written for count in _COUNTED.findall(line)], limits
 
 

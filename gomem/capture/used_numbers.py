@@ -45,13 +45,18 @@ def _is_size_in(size: str, known: np.ndarray) -> bool:
     read = rounded_size(size.replace("b", "B").encode())
     if read is None:
         return False
-    unit = next((letter for letter in size.upper() if letter in _BINARY), "")
-    for factor in (1.0, _BINARY.get(unit, 1.0)):
+    for factor in factors_of(size):
         said = read.bytes * factor
         off = min(read.step_bytes * factor * 0.51, MAX_ERROR * said)
         if np.any(np.abs(known - said) <= off):
             return True
     return False
+
+
+def factors_of(size: str) -> tuple[float, float]:
+    """Return what a size as written can be times what it says: kB of 1000 bytes, or of 1024."""
+    unit = next((letter for letter in size.upper() if letter in _BINARY), "")
+    return 1.0, _BINARY.get(unit, 1.0)
 
 
 def _count_of(words: str) -> float:

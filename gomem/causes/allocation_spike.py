@@ -24,9 +24,10 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW, Spike
+from gomem.analysis.series.excursion import LOW
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import printed_bytes, read_from
-from gomem.causes.commands import CAPTURE, top
+from gomem.causes.commands import CAPTURE, sentences, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.missing_call import of_garbage
@@ -41,6 +42,7 @@ from gomem.causes.sites import (
     whole_evidence,
 )
 from gomem.facts.excursions import ALLOCATED, HEAP_ALLOC, MARKS, PROFILES, RSS, Sighting
+from gomem.facts.told_beside import asks_for_gc
 from gomem.text import Bytes, CaptureName, Count, Function, MomentName, Seconds, Text, text
 from gomem.units import MIB
 
@@ -161,6 +163,9 @@ _LEVEL = (
     "readings. The heap goal rises with the spike, and the runtime releases memory slowly, so "
     "size the memory limit for the peak, not the average."
 )
+_NO_HELP = (
+    "runtime.GC() would not lower this: each reading is what a GC left, and falls without a call."
+)
 _WITH_GARBAGE = (
     "RSS and HeapAlloc include garbage that no GC has found yet; under GOGC=100, garbage at most "
     "doubles HeapAlloc. The runtime releases memory slowly, so size the memory limit for the "
@@ -209,7 +214,8 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
 def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
     """Return the next step: look at the profiles around the peak, if there are any."""
     if not sites or seen.profiles is None:
-        return _of_all_allocation(case)
+        is_asked = seen.source == MARKS and asks_for_gc(case.facts.capture)
+        return sentences(_NO_HELP if is_asked else "", _of_all_allocation(case))
     before, after = map(case.facts.profiles.path, seen.profiles)
     by_all = "--sample-type alloc_space --cum" if seen.held_in == ALLOCATED else "--cum"
     return text(_REMEDY, top(after, before, by_all), sites[0].words)
@@ -249,14 +255,15 @@ def _as_read(seen: Sighting, case: Case) -> tuple[int, int]:
     """
     excursion, values = seen.excursion, seen.level.values
     base = excursion.base if _base_is_read(seen) else values[excursion.before]
-    sizes = round(base), round(excursion.highest)
+    return _printed(base, seen, case), _printed(excursion.highest, seen, case)
+
+
+def _printed(size: float, seen: Sighting, case: Case) -> int:
+    """Return a reading as a log prints it."""
     marked = _marks(seen, case)
     if marked is None:
-        return sizes
-    nearest = (int(np.abs(marked.values - size).argmin()) for size in sizes)
-    errors = map(marked.error_at, nearest)
-    base, highest = map(printed_bytes, sizes, errors)
-    return base, highest
+        return round(size)
+    return printed_bytes(round(size), marked.error_at(int(np.abs(marked.values - size).argmin())))
 
 
 def _base_is_read(seen: Sighting) -> bool:
@@ -317,8 +324,10 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     is_telling = seen.is_timed and excursion.away_fraction <= case.thresholds.nearly_all_share
     away = excursion.away_fraction if is_telling else None
     base, highest = _as_read(seen, case)
-    where = "outside bursts" if _base_is_read(seen) else "before the burst"
-    sizes = {f"{name} {where}": base, f"{name}, highest": highest}
+    where = " outside bursts" if _base_is_read(seen) else " before the burst"
+    if excursion.times > 1 and excursion.spread_fraction > LOW:  # climbs, and no baseline
+        where, base = ", lowest", _printed(float(seen.level.values.min()), seen, case)
+    sizes = {f"{name}{where}": base, f"{name}, highest": highest}
     most = {"HeapSys, highest": _heap_sys(seen, case)}
     return (
         *known(path, "B", sizes),

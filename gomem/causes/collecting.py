@@ -125,6 +125,13 @@ def scaled_gogc(gogc: Setting | None, factor: float) -> tuple[Text, Command]:
     return now, Command(f"{GOGC}={text_of(GOGC, factor * value)}")
 
 
+def at_gogc(facts: CaptureFacts) -> Text:
+    """Return the GOGC that a file states, as a part of a title; empty if it is the default."""
+    gogc = facts.settings.gogc
+    is_default = not gogc.is_stated or gogc.value in (DEFAULT_GOGC, math.inf)
+    return Text() if is_default else text(" at {}={}", GOGC, gogc.text)
+
+
 def every(interval_seconds: float | None) -> Text:
     """Return the interval between collections, as the end of "with a cycle …".
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.groups import FILES
+from gomem.analysis.memory.totals import mapped_file_bytes
 from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import WHO_MAPS, sentences, with_files
 from gomem.causes.evidence import known, of_rss, rss_evidence
@@ -120,7 +121,7 @@ def dirty_bytes(mine: pd.DataFrame) -> int:
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     """Return a finding: a warning if much is unreclaimable; page cache alone is a note."""
     if moment.mappings is None:
-        return None
+        return _by_status(moment, case)
     limits, callers, rss = case.thresholds, case.facts.callers.mapping, moment.rss_bytes or 0
     mine = _files(moment)
     size, staying = int(mine["Rss"].sum()), staying_bytes(mine)
@@ -168,6 +169,29 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         evidence=(*largest, *known(smaps, "B", sums), *rss_evidence(moment)),
         next_step=sentences(remedy, called_by(callers, "mmap")),
         sites=caller_sites(callers, limits, size),
+    )
+
+
+def _by_status(moment: MomentFacts, case: Case) -> Finding | None:
+    """Return a note if RssFile is far above the program's own text, so that it maps other files.
+
+    RssFile has neither shared memory nor private copies.
+    """
+    status = case.facts.capture.status
+    rows = status[status["moment"] == moment.name] if len(status) else status
+    size = mapped_file_bytes(rows.iloc[-1]) if len(rows) else None
+    limits, rss = case.thresholds, moment.rss_bytes or 0
+    if size is None or size < max(1, limits.notable(limits.file_bytes, moment.rss_bytes)):
+        return None
+    said = {name: int(rows.iloc[-1][name]) for name in ("RssFile", "VmExe", "VmLib")}
+    return CAUSE.finding(
+        Severity.INFO,
+        text("Mapped files take at least {}; {}", of_rss(size, rss), _reclaim(size, 0, 0)),
+        moment=moment.name,
+        size=size,
+        confidence="likely",
+        evidence=(*known(moment.path("status"), "B", said), *rss_evidence(moment)),
+        next_step=_CLEAN,
     )
 
 

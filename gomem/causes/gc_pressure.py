@@ -18,6 +18,7 @@ from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_exists, limit_leaves_no_room, limit_may_decide
 from gomem.causes.collecting import (
+    at_gogc,
     costly_cpu_profile,
     counted_cost,
     counted_evidence,
@@ -130,8 +131,8 @@ def _is_enough(log: CollectorFacts, limits: Thresholds) -> bool:
 def _by_log(case: Case, log: CollectorFacts) -> Finding:
     cost, sites, marking = log.cost, allocating_sites(case), log.marking_share_of(PACER)
     often = every(cost.interval.p50)
-    title = text("The GC takes {}, with a cycle {}", marking_words(log, PACER), often)
-    title += _mostly(sites, case)
+    share, set_to = marking_words(log, PACER), at_gogc(case.facts)
+    title = text("The GC takes {}{}, with a cycle {}{}", share, set_to, often, _mostly(sites, case))
     has_enough = cost.steady_cycles >= case.thresholds.enough_cycles
     is_unsure = limit_may_decide(case) or not _is_dear(marking, case)
     room, headroom = _room(log, case)

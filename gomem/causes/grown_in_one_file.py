@@ -7,7 +7,7 @@ alone show only that the heap grows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +17,9 @@ from gomem.analysis.profiles.own_code import holders
 from gomem.analysis.series.level import Level
 from gomem.causes.checks import matters
 from gomem.causes.commands import CAPTURE, top
-from gomem.causes.evidence import all_of, known, rise_evidence, rss_path, watched_evidence
+from gomem.causes.evidence import all_of, known, rise_evidence, watched_evidence
 from gomem.causes.finding import Finding, Severity
+from gomem.causes.memory_rise import ends_of, measured, memory_evidence, memory_rise, path_of
 from gomem.causes.missing_call import of_growth
 from gomem.causes.sites import (
     holding_sites,
@@ -27,7 +28,6 @@ from gomem.causes.sites import (
     share_words,
     site_evidence,
 )
-from gomem.facts.goroutines import level_of
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.facts.told_beside import ended_well
 from gomem.inputs.pprof.about import is_delta
@@ -67,6 +67,9 @@ class _More:
     moment: str | None = None
     seconds: float | None = None
     part: str = "the growth"  # that the sites are of
+    # Beside a difference: what rises too, RSS or a working set, so that little growth is a note.
+    beside: str = ""
+    rise: Rise | None = None
 
 
 def of_delta(case: Case, cause: Cause) -> list[Finding]:
@@ -89,7 +92,11 @@ def of_printed(case: Case, cause: Cause) -> list[Finding]:
     since = Text("in the second profile than in the first")
     if difference is not None:
         more = _More(_net(difference), difference.source, sites, since, _DIFFERENCE)
-        return _found(case, cause, more)
+        what, rise = memory_rise(case)
+        if rise is None or not matters(rise, case.thresholds):
+            return _found(case, cause, more)
+        rose = text("{}; {} rose from {} to {}", since, what, *ends_of(rise))
+        return _found(case, cause, replace(more, since=rose, beside=what, rise=rise))
     tables = [
         (moment, profile)
         for moment, profile in that_count(IN_USE, profiles.by_moment).items()
@@ -113,7 +120,8 @@ def _net(profile: Profile) -> int:
 
 def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
     """Return the finding, if it is enough."""
-    if more.grown < case.thresholds.growth_few_bytes:
+    limits, is_large = case.thresholds, more.grown >= case.thresholds.growth_few_bytes
+    if not is_large and (more.rise is None or more.grown < limits.growth_site_bytes):
         return []
     who, what = Text(), IN_USE if more.part == IN_USE else f"{IN_USE} growth"
     if more.sites:
@@ -122,13 +130,14 @@ def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
     grows = "Leak, filling cache or burst: {} more in use {}{}"
     return [
         cause.finding(
-            Severity.WARNING,
+            Severity.WARNING if is_large else Severity.INFO,
             text(grows, Bytes(more.grown), more.since, who),
             moment=more.moment,
             size=more.grown,
             evidence=(
                 *known(more.path, "B", {"inuse_space, growth": more.grown}),
                 *known(more.path, "s", {"time covered": more.seconds}),
+                *(memory_evidence(more.beside, more.rise, case) if more.rise is not None else ()),
                 *site_evidence(more.path, what + " in {}", more.sites),
             ),
             mechanism=more.mechanism,
@@ -243,9 +252,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     program's own function must hold most of the profile, and the profile a part of the growth.
     """
     facts, thresholds = case.facts, case.thresholds
-    what, rise = "RSS", facts.rss_level.rise
-    if not len(facts.rss_level):
-        what, rise = "the working set", working_set_level(case).rise
+    what, rise = memory_rise(case)
     difference = None if facts.profiles.paths else facts.profiles.printed_difference
     has_profiles = bool(facts.profiles.paths) or difference is not None
     sites = (holding_sites(case) or printed_sites(case)) if has_profiles else ()
@@ -257,23 +264,24 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     )
     if not is_steady or not matters(rise, thresholds) or rise.ratio < thresholds.growth_few_ratio:
         return []
-    with_rss = [moment for moment in facts.moments if total_of(moment) is not None]
+    with_rss = measured(case)
     last, in_use = with_rss[-1], sites[0].change / sites[0].share
     most = _most_of_go(with_rss[0], last)
     is_of_go = most is None or most >= thresholds.most_share * rise.grown
     if not is_of_go or in_use < thresholds.named_share * rise.grown:
         return []
     is_timed = all(moment.time is not None for moment in facts.moments)
-    read = [_path(moment) for moment in with_rss]
+    read = [path_of(moment) for moment in with_rss]
     is_growth = facts.profiles.growth_holders is not None or difference is not None
     paths, has_ended = list(facts.profiles.paths.values()), bool(ended_well(facts.capture))
-    reached = Bytes(round(rise.reached))
     if is_slowing:
-        grows = text("from {} to {}, slowing", Bytes(round(rise.first)), reached)
+        grows = text("from {} to {}, slowing", *ends_of(rise))
     elif is_timed:
-        grows = text("by {} and has reached {}", Rate(rise.rate, rise.low, rise.high), reached)
+        grows = text(
+            "by {} and has reached {}", Rate(rise.rate, rise.low, rise.high), ends_of(rise)[1]
+        )
     else:
-        grows = text("from {} to {}", Bytes(round(rise.first)), reached)
+        grows = text("from {} to {}", *ends_of(rise))
     return [
         cause.finding(
             Severity.INFO if has_ended or is_slowing else Severity.WARNING,
@@ -288,7 +296,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
             ),
             size=round(min(in_use, rise.grown)),
             evidence=(
-                *rise_evidence(read, what.removeprefix("the "), rise),
+                *memory_evidence(what, rise, case),
                 *(watched_evidence(all_of(read), rise) if is_timed else ()),
                 *site_evidence(
                     facts.profiles.last_path if difference is None else difference.source,
@@ -310,27 +318,6 @@ def _still_rises(rise: Rise, thresholds: Thresholds) -> bool:
     A cache that fills looks like this, and so does a leak under a load that falls.
     """
     return rise.shape == "ramp" and rise.late_share >= thresholds.named_share
-
-
-def working_set_level(case: Case) -> Level:
-    """Return the working set of the only container over time; empty if there are several."""
-    listed = [(m.time, m.listed) for m in case.facts.of_last_process if m.listed is not None]
-    known = [(at, each) for at, each in listed if each.working_set_bytes is not None]
-    is_one = len({each.name for _, each in known}) == 1 and not any(
-        each.others for _, each in known
-    )
-    sizes = [(at, float(each.working_set_bytes or 0)) for at, each in known] if is_one else []
-    return level_of("working set", sizes)
-
-
-def total_of(moment: MomentFacts) -> int | None:
-    """Return RSS, or else the working set of a container."""
-    listed = moment.listed
-    return moment.rss_bytes or (None if listed is None else listed.working_set_bytes)
-
-
-def _path(moment: MomentFacts) -> str:
-    return rss_path(moment) or moment.path("processes")
 
 
 def _most_of_go(first: MomentFacts, last: MomentFacts) -> int | None:

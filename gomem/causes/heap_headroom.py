@@ -22,7 +22,7 @@ from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_decides, limit_exists, limit_looks_the_same, unused_idle_bytes
-from gomem.causes.collecting import costly_marking, scaled_gogc
+from gomem.causes.collecting import at_gogc, costly_marking, scaled_gogc
 from gomem.causes.commands import sentences, with_files
 from gomem.causes.evidence import (
     COMPUTED,
@@ -149,7 +149,9 @@ def _by_log(case: Case) -> Finding | None:
     goals = log.pacing.summary.set_index("what").loc["headroom_bytes", "n"]
     usual = log.pacing.usual
     least = max(limits.headroom_bytes, limits.headroom_fraction * (rss or 0))
-    if goals < limits.headroom_goals or not usual.headroom_bytes >= least:
+    # A GOGC that is stated gives the room; of one that is not, goals must agree.
+    needed = 1 if case.facts.settings.gogc.is_stated else limits.headroom_goals
+    if goals < needed or not usual.headroom_bytes >= least:
         return None
     live, room = int(usual.live_bytes), int(usual.headroom_bytes)
     # Goals are not sizes: the heap need not have been at its goal when RSS was read.
@@ -157,7 +159,7 @@ def _by_log(case: Case) -> Finding | None:
     sizes = {"headroom_p50_bytes": room, "heap_live_p50_bytes": live}
     return CAUSE.finding(
         Severity.INFO,
-        text("GC headroom: {} on top of a median live heap of {}", size, Bytes(live)),
+        text(_ON_TOP_OF_MEDIAN, at_gogc(case.facts), size, Bytes(live)),
         size=room,
         evidence=(
             *known(log.path, "B", sizes),
@@ -222,6 +224,7 @@ def _goal_bytes(moment: MomentFacts) -> int | None:
     return None if pd.isna(goal) else int(goal)
 
 
+_ON_TOP_OF_MEDIAN = "GC headroom{}: {} on top of a median live heap of {}"
 _ON_TOP_OF_LIVE = (
     "GC headroom: {} on top of {} of live heap; a heap profile shows only the live heap"
 )

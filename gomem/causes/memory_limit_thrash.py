@@ -26,7 +26,7 @@ from gomem.causes.commands import TAKE_HEAP_PROFILE, sentences, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.facts.moment import GOMEMLIMIT, LIVE
-from gomem.facts.settings import ENVIRONMENT
+from gomem.facts.settings import ASSUMED, ENVIRONMENT
 from gomem.text import Bytes, File, Share, Text, text
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ _REMEDY = (
     "container's limit."
 )
 _FROM = (
-    "From about {} on, GOGC sets the heap goal in place of the limit, and the heap can grow to {} "
-    "between GCs."
+    "From about {} on, GOGC{} sets the heap goal in place of the limit, and the heap can grow to "
+    "{} between GCs."
 )
 CAUSE = Cause(
     code="memory-limit-thrash",
@@ -95,7 +95,9 @@ def _next_step(case: Case, limit: float | None, goal: float, by_gogc: float) -> 
     step = text(_REMEDY, top_of_last(case))
     if limit is None or not goal < by_gogc < math.inf:
         return step
-    sizes = Bytes(round(by_gogc + max(0.0, limit - goal))), Bytes(round(by_gogc))
+    gogc = case.facts.settings.gogc
+    how = text(" ({} by default)", gogc.text) if gogc.known_by == ASSUMED else ""
+    sizes = Bytes(round(by_gogc + max(0.0, limit - goal))), how, Bytes(round(by_gogc))
     return sentences(step, text(_FROM, *sizes))
 
 
@@ -160,9 +162,15 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *since_start_evidence(log),
             *limiter_evidence(case.facts.counters),
         ),
-        next_step=_next_step(case, limit, goal, live * (1 + (log.gogc_fraction or 0.0))),
+        next_step=_next_step(case, limit, goal, _by_gogc(case, live)),
         confidence="certain" if is_sure else "likely",
     )
+
+
+def _by_gogc(case: Case, live: float) -> float:
+    """Return the goal that GOGC alone would set, by default to twice the live heap."""
+    gogc = case.facts.settings.gogc.value
+    return math.nan if isinstance(gogc, str) else live * (1 + gogc)
 
 
 def _source_of_gogc(case: Case, log: CollectorFacts) -> str:

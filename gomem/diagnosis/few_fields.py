@@ -210,20 +210,28 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     return _of_idle(known.iloc[-1], known) if diagnosis.capture.memstats.empty else Text()
 
 
-def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
+def most_of_go(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     """What few fields say of Go's share of RSS: its upper bound, or else its objects."""
-    rows = capture.memstats[capture.memstats["moment"] == facts.name]
+    stats = diagnosis.capture.memstats
+    rows = stats[stats["moment"] == facts.name]
     if rows.empty or facts.memstats is not None:
         return Text()
     last, rss = rows.iloc[-1], facts.rss_bytes or 0
     found, of_go = _most_of_go(last), "Go's heap and runtime"
     if found is None and pd.notna(last["HeapInuse"]):
         found, of_go = (int(last["HeapInuse"]), "HeapInuse"), "Go's heap in use"
-    if found is None and (objects := last[["HeapAlloc", "Alloc"]].max()) < rss:  # False if unknown
+    objects = last[["HeapAlloc", "Alloc"]].max()
+    if found is None and objects < rss and not _is_beyond_rss(diagnosis):  # False if unknown
         return text(_OBJECTS_IN_RSS, Bytes(int(objects)), Share(objects / rss))
     if found is None or found[0] >= rss:
         return Text()
     return text("at most {} of it is {} ({})", Bytes(found[0]), of_go, found[1])
+
+
+def _is_beyond_rss(diagnosis: Diagnosis) -> bool:
+    """Whether HeapAlloc was above RSS in a snapshot, so that not all of it is resident."""
+    read = [(moment.told("HeapAlloc"), moment.rss_bytes) for moment in diagnosis.moments]
+    return any((heap or 0) > rss for heap, rss in read if rss is not None)
 
 
 def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -8,8 +8,9 @@ from gomem.capture.prose import first_quoted
 from gomem.capture.said_rss import SaidPart
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.multiplying_series import MECHANISM, pages_with_series
-from gomem.diagnosis.said_in_text import counts_answer, is_within
+from gomem.diagnosis.said_in_text import counts_answer, is_of_peak, is_within, said_before
 from gomem.errors import counted_places
+from gomem.inputs.environ.parse import GOGC
 from gomem.text import Count, File, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
@@ -77,9 +78,15 @@ def _said(diagnosis: Diagnosis) -> list[Text]:
 def _unused(diagnosis: Diagnosis) -> list[Text]:
     """Sizes, goroutine counts and settings in the text; no number of the verdict uses them."""
     capture, used = diagnosis.capture, diagnosis.facts.settings_stated.told
+    if not diagnosis.facts.settings.gogc.is_stated:  # readings contradict it
+        used = frozenset(each for each in used if not each.startswith(GOGC))
     limit = capture.unit
-    is_used = limit is not None and any(is_within(limit, facts) for facts in diagnosis.moments)
+    is_used = limit is not None and (
+        is_of_peak(limit, diagnosis) or any(is_within(limit, facts) for facts in diagnosis.moments)
+    )
     of_limit = {limit.written} if limit is not None and limit.is_said and is_used else set()
+    before = (said_before(diagnosis, facts) for facts in diagnosis.moments)
+    of_limit |= {said[0] for said in before if said is not None}
     unused = (
         ("size", [size for size in capture.unused_sizes if size not in of_limit]),
         ("goroutine count", () if counts_answer(diagnosis) else capture.unused_counts),

@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, TypeVar
 
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
-from gomem.causes.grown_in_one_file import working_set_level
+from gomem.causes.memory_rise import working_set_level
 from gomem.causes.one_dump import waits_end
 from gomem.facts.goroutines import GoroutineCount, level_of
 from gomem.text import Count, Function, MomentName, Rate, Seconds, Text, text

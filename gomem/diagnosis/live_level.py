@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-MIN_READINGS = 3  # GCs at the end that find about the same
+MIN_READINGS = 3  # GCs at the end that find about the same; two, if those before found less
 MIN_SHARE = 0.1  # of the total: a smaller live heap does not decide how it moves
 DRIFT = 0.025  # of a level: its second half is no higher than that
 SWAYS = 2.0  # errors of a reading: a level's readings differ by no more
@@ -39,7 +39,8 @@ class Stretch:
 def level_at_end(level: Level) -> Stretch | None:
     """Return the longest stretch at the end in which a level stays; None if it is too short.
 
-    It has to last for a third of what was watched, and its second half may be no higher.
+    It has to last for a third of what was watched, and its second half may be no higher. Two
+    readings are enough if all before were lower: then the rise that they show has ended.
     """
     values, seconds, errors = level.values, level.seconds, level.each_error
     ends = values[::-1]
@@ -57,7 +58,8 @@ def level_at_end(level: Level) -> Stretch | None:
     )
     begin, until = level.watched or (float(seconds[0]), float(seconds[-1]))
     watched = max(until, float(seconds[-1])) - min(begin, float(seconds[0]))
-    is_long = count >= MIN_READINGS and stretch.seconds >= LATE * watched
+    has_risen = count < len(values) - 1 and float(values[:-count].max()) < stretch.least
+    is_long = count >= MIN_READINGS - has_risen and stretch.seconds >= LATE * watched
     return stretch if is_long and _stays(values[-count:], errors[-count:]) else None
 
 

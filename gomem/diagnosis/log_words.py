@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.causes.checks import grows
+import numpy as np
+
+from gomem.analysis.memory.live_heap import LOG
+from gomem.analysis.series.excursion import at_base
+from gomem.causes.checks import grows, printed_bytes
 from gomem.diagnosis.listed_memory import SMAPS_TOO, Told
 from gomem.statistics.quantiles import carries
 from gomem.text import Bytes, Count, MostShare, Rate, Seconds, Text, joined, text
@@ -26,7 +30,8 @@ def by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         return None
     cost = log.cost
     within = text(" in {}", Seconds(cost.seconds)) if cost.seconds else ""
-    said = [taken] if (taken := _cpu_words(log)) else []
+    is_told = any(finding.cpu_fraction for finding in diagnosis.findings)
+    said = [taken] if not is_told and (taken := _cpu_words(log)) else []
     if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
         said.append(text("p99 pause {}", Seconds(cost.stw.p99)))
     elif cost.stw.max is not None:
@@ -108,7 +113,34 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
         rate = Rate(run.slope_bytes_per_second, run.slope_low, run.slope_high)
         return text("{} and grows by {}.", live, rate), has_risen
     trend = "shrinks" if run.slope_high < 0 else "does not grow significantly"
-    return text("{} and {}.", live, trend), False
+    if (burst := _burst_at_end(diagnosis)) is None:
+        return text("{} and {}.", live, trend), False
+    began, seconds, is_between = burst
+    words = "{}, up from {} {} earlier{}."
+    between = f"; between bursts it {trend}" if is_between else ""
+    return text(words, live, _to_a_mebibyte(began), Seconds(seconds), between), False
+
+
+def _burst_at_end(diagnosis: Diagnosis) -> tuple[int, float, bool] | None:
+    """Where the rise at the end of the log began, how long it took, and whether others fell back.
+
+    None if the log does not end in a steep rise.
+    """
+    live, limits = diagnosis.facts.live_heap, diagnosis.thresholds
+    if live is None or live.earlier_run is not None or live.level.source != LOG:
+        return None
+    level, ends = live.level, live.level.values
+    falls = np.flatnonzero(np.diff(ends) <= 0)
+    began = int(falls[-1]) + 1 if len(falls) else 0
+    grown = float(ends[-1] - ends[began])
+    if grown < limits.spike_bytes or ends[-1] < limits.jump_ratio * ends[began]:
+        return None
+    seconds = float(level.seconds[-1] - level.seconds[began])
+    return (
+        printed_bytes(round(ends[began]), level.error_at(began)),
+        seconds,
+        at_base(level) is not level,
+    )
 
 
 def _to_a_mebibyte(size: int) -> Text:

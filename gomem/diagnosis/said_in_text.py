@@ -5,17 +5,27 @@ Such numbers are not checked, so they are quoted as the text's.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
+from gomem.capture.used_numbers import factors_of
 from gomem.diagnosis.goroutine_words import is_excerpt
-from gomem.text import Bytes, Count, Quoted, Share, Text, joined, text
+from gomem.facts.told_beside import texts_beside
+from gomem.inputs.processes.row import rounded_size
+from gomem.inputs.text_lines import decoded
+from gomem.text import Bytes, BytesChange, Count, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
-    from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.processes.consumed import UnitLimit
+
+
+_SIZE = rb"(\d{1,9}(?:\.\d{1,3})? ?[kKMGT]i?B)"
+_WAS_AND_IS = re.compile(
+    rb"\bwas " + _SIZE + rb"\b[^.?!\n]{0,60}? is (?:now |at )?" + _SIZE + rb"\b"
+)
 
 
 def counts_answer(diagnosis: Diagnosis) -> bool:
@@ -32,14 +42,42 @@ def counts_words(diagnosis: Diagnosis) -> Text:
     return text("The text says: {}.", first_quoted(diagnosis.capture.unused_counts))
 
 
-def unit_words(capture: Capture, facts: MomentFacts | None) -> Text:
+def beside_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """What a text says of RSS: its limit, and what it was before; empty if it says nothing."""
+    said = _limit_words(diagnosis, facts), _before_words(diagnosis, facts)
+    return joined(" ", filter(None, said))
+
+
+def said_before(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, int] | None:
+    """The RSS that a sentence gives of an earlier time, if it also has the one measured."""
+    rss = None if facts is None else facts.rss_bytes
+    texts = texts_beside(diagnosis.capture).values() if rss is not None else ()
+    for pair in (pair for data in texts for pair in _WAS_AND_IS.findall(data)):
+        before, now = map(rounded_size, pair)
+        if before is None or now is None:
+            continue
+        for factor in factors_of(decoded(pair[1])):
+            if abs(now.bytes * factor - (rss or 0)) <= now.step_bytes:
+                return decoded(pair[0]), round(before.bytes * factor)
+    return None
+
+
+def _before_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    before = said_before(diagnosis, facts)
+    if before is None or facts is None:
+        return Text()
+    change = BytesChange((facts.rss_bytes or 0) - before[1])
+    return text("Before, it was {}, says the text: a change of {}.", Quoted(before[0]), change)
+
+
+def _limit_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """RSS beside the limit in a unit file, and the kills that systemd logged; empty if neither."""
-    unit = capture.unit
+    unit = diagnosis.capture.unit
     if unit is None or (facts is not None and facts.cgroup_use is not None):
         return Text()
     rss = None if facts is None else facts.rss_bytes
     if unit.is_said:
-        return Text() if facts is None else _of_said(unit, facts)
+        return _of_said(unit, facts) or _of_peak(unit, diagnosis)
     return joined(" ", filter(None, (_of_limit(unit, rss), _kills_words(unit))))
 
 
@@ -55,9 +93,9 @@ def _of_limit(unit: UnitLimit, rss: int | None) -> Text:
     return text(words, Quoted(unit.written))
 
 
-def _of_said(unit: UnitLimit, facts: MomentFacts) -> Text:
+def _of_said(unit: UnitLimit, facts: MomentFacts | None) -> Text:
     """RSS, and the heap goal if it is larger, beside a limit that a sentence gives."""
-    if not is_within(unit, facts):
+    if unit.is_planned or facts is None or not is_within(unit, facts):
         return Text()
     assert facts.rss_bytes is not None
     words = "RSS is {} of {}, which the text gives as a limit{}."
@@ -69,6 +107,36 @@ def _of_said(unit: UnitLimit, facts: MomentFacts) -> Text:
             Bytes(goal.size_bytes),
         )
     return text(words, Share(facts.rss_bytes / unit.bytes), Quoted(unit.written), above)
+
+
+def _of_peak(unit: UnitLimit, diagnosis: Diagnosis) -> Text:
+    """The largest RSS, or heap of a log, beside a limit that a sentence gives, or plans."""
+    if not is_of_peak(unit, diagnosis):
+        return Text()
+    peak, what = _peak(diagnosis)
+    limit = text("{}, which the text {} as a limit", Quoted(unit.written), _GIVES[unit.is_planned])
+    if peak <= unit.bytes:
+        return text("{} reached {} of {}.", what, Share(peak / unit.bytes), limit)
+    return text("{} reached {}, more than {}.", what, Bytes(peak), limit)
+
+
+_GIVES = {False: "gives", True: "plans"}
+
+
+def _peak(diagnosis: Diagnosis) -> tuple[int, str]:
+    """The largest RSS; without any, the largest heap of a log; 0 if unknown."""
+    log, rss = diagnosis.collector, diagnosis.facts.largest_rss_bytes
+    if rss or log is None:
+        return rss or 0, "RSS"
+    return log.cost.heap_peak_bytes or 0, "The heap"
+
+
+def is_of_peak(unit: UnitLimit, diagnosis: Diagnosis) -> bool:
+    """Whether a limit is compared with the peak: one that is not planned held then."""
+    peak, what = _peak(diagnosis)
+    if unit.is_planned:
+        return peak > 0
+    return what != "RSS" and 0 < peak <= unit.bytes
 
 
 def is_within(unit: UnitLimit, facts: MomentFacts | None) -> bool:

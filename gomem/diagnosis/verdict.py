@@ -39,6 +39,7 @@ from gomem.diagnosis.listed_memory import (
     shared_words,
 )
 from gomem.diagnosis.live_by_fields import risen_without_gc
+from gomem.diagnosis.live_level import live_level_words
 from gomem.diagnosis.next_step import next_step_of
 from gomem.diagnosis.observations import (
     goal_reached_words,
@@ -57,14 +58,13 @@ from gomem.diagnosis.other_runs import (
 from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.part_words import file_words, is_at_most, most_of, native_words, runtime_words
 from gomem.diagnosis.replicas import replica_words
-from gomem.diagnosis.said_in_text import counts_words, unit_words
+from gomem.diagnosis.said_in_text import beside_words, counts_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.facts.goroutines import has_crashed
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, joined, text
 
 if TYPE_CHECKING:
-    from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
@@ -162,6 +162,8 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         cached = Text()
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
         headline, cached = joined(" ", (headline, cached)), Text()
+    level = live_level_words(diagnosis, facts) if first == "moved" else Text()
+    headline = joined(" ", filter(None, (headline, level)))
     runs = other_runs_words(diagnosis.capture)
     alone = one_reading(diagnosis) if severity is None and facts and facts.rss_bytes else Text()
     earlier = earlier_processes_words(diagnosis.case.facts)
@@ -173,7 +175,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         kept_words(diagnosis.capture),
         series_words(diagnosis),
         counts_words(diagnosis),
-        unit_words(diagnosis.capture, facts),
+        beside_words(diagnosis, facts),
         earlier,
         report_words(facts),
         replica_words(diagnosis, facts),
@@ -195,7 +197,9 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
         whose=tuple(
-            filter(None, (*whose_words(diagnosis, facts, named, cached), *further, runs, alone))
+            words
+            for words in (*whose_words(diagnosis, facts, named, cached), *further, runs, alone)
+            if words and words != level
         ),
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
         further=further_words(diagnosis, named, "" if of_cgroup is None else of_cgroup.seen_in),
@@ -208,7 +212,7 @@ def _first(
     """Choose the headline: a warning, a large current note, the change, or the contents.
 
     If no file gives the size of the process, a note comes first; and a current note, if the size
-    was stable.
+    was stable. Without any, that it was stable comes first, if nothing says what it consists of.
     """
     is_warned = severity is not None and severity >= Severity.WARNING
     scale, least = diagnosis.scale, diagnosis.thresholds.large_rss_fraction
@@ -217,9 +221,18 @@ def _first(
         return "found"
     if named is not None and (is_warned or (named.now and scale.share(named) >= least)):
         return "found"
+    is_stable = bool(said["moved"]) and is_total_stable(diagnosis)
     if severity is None or not said["moved"]:
-        return "where"
-    return "found" if named is not None and named.now and is_total_stable(diagnosis) else "moved"
+        return "moved" if severity is None and is_stable and not _is_divided(diagnosis) else "where"
+    return "found" if named is not None and named.now and is_stable else "moved"
+
+
+def _is_divided(diagnosis: Diagnosis) -> bool:
+    """Whether files say what the memory of a snapshot consists of, beside its files."""
+    facts = telling_moment(diagnosis)
+    if facts is None or facts.groups is None or _is_of_cgroup(facts):
+        return True
+    return not set(facts.groups.sizes) <= {UNDIVIDED, FILES}
 
 
 def _is_of_cgroup(facts: MomentFacts | None) -> bool:
@@ -245,9 +258,6 @@ def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
         if moment.ledger is not None or moment.listed is not None or moment.logged is not None
     ]
     return known[-1] if known else None
-
-
-# Which finding is named, and its severity
 
 
 def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
@@ -280,9 +290,6 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
     return Severity.INFO if grew or is_unsound else None
 
 
-# Where the memory is
-
-
 def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
     """RSS and its largest groups."""
     size, at = _rss_words(facts), at_moment(diagnosis, facts)
@@ -290,7 +297,7 @@ def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> T
         return used
     lives = facts.listed is None or not facts.listed.killed_in
     is_or_was = "is" if lives else "was"
-    parts = _groups_words(diagnosis.capture, facts, named)
+    parts = _groups_words(diagnosis, facts, named)
     return text("RSS {} {}{}: {}.{}", is_or_was, size, at, parts, _retained(diagnosis, facts))
 
 
@@ -321,12 +328,12 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))
 
 
-def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -> Text:
+def _groups_words(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
     worth = _worth(facts)
     if worth == [UNDIVIDED]:
-        said = filter(None, (shared_words(facts), most_of_go(capture, facts)))
+        said = filter(None, (shared_words(facts), most_of_go(diagnosis, facts)))
         is_part, words = FILES in sizes, "{} is anonymous memory, which no file breaks down"
         rest = text(words, Bytes(sizes[UNDIVIDED])) if is_part else text("no file breaks it down")
         return joined("; ", said) or rest

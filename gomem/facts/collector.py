@@ -277,8 +277,13 @@ class CollectorFacts:
         return self._share(trigger, "marking_cpu_seconds")
 
     def collecting_share_of(self, trigger: str) -> float | None:
-        """Return an upper bound of the CPU of collections with a trigger, including STW pauses."""
-        return self._share(trigger, "gc_cpu_seconds")
+        """Return an upper bound of the CPU of collections with a trigger, including STW pauses.
+
+        The last collection of a log has no time of its own, so its CPU can be too much: all of them
+        together take no more than `gc_cpu_fraction`.
+        """
+        share, of_all = self._share(trigger, "gc_cpu_seconds"), self.cost.gc_cpu_fraction
+        return share if share is None or of_all is None else min(share, of_all)
 
     def _share(self, trigger: str, what: str) -> float | None:
         available, spent = self.cost.available_cpu_seconds, float(self.triggers.of(trigger)[what])

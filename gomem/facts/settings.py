@@ -5,7 +5,7 @@ from an environment file or the manifest; an unset variable means the default. A
 container names only variables that it sets itself. A program can change a setting later
 (`debug.SetGCPercent`). So heap goals override an environment that they contradict, and the setting
 says so. If no file has GOGC, heap goals bound it, and 100 is assumed if it is within the bounds. A
-setting that the sentences of a text mention counts if the goals of a log agree with it.
+setting that a text names counts if the goals of a log agree with it, or do not contradict it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.analysis.collector.gogc import AGREEING_FRACTION, goals_allow
+from gomem.analysis.collector.gogc import AGREEING_FRACTION, goals_allow, goals_confirm
 from gomem.analysis.collector.gogc_bounds import GogcBounds, gogc_bounds
 from gomem.analysis.collector.steps import pieces_of
 from gomem.analysis.collector.triggers import STATED, gc_triggers
@@ -38,6 +38,7 @@ from gomem.inputs.environ.parse import (
     OFF,
     gogc_fraction,
     memory_limit_bytes,
+    settings_stated,
 )
 from gomem.releases import Fact
 from gomem.units import BYTE_UNITS, is_digits
@@ -200,11 +201,9 @@ def stated_settings(facts: CaptureFacts) -> Stated:
             gogc = gogc or _started(environment, GOGC, environment.gogc)
     if not capture.go_version.possibly(Fact.MEMORY_LIMIT):
         limit = Setting(GOMEMLIMIT, math.inf, ASSUMED)
-    told: dict[str, Setting] = {}
-    if capture.gc is not None and capture.unused_settings and not (gogc or limit):
-        told = _told(capture.gc, capture.unused_settings)
-        by_name = {each.name: each for each in told.values()}
-        gogc, limit = by_name.get(GOGC), by_name.get(GOMEMLIMIT)
+    told = _told(capture)
+    by_name = {each.name: each for each in told.values()}
+    gogc, limit = gogc or by_name.get(GOGC), limit or by_name.get(GOMEMLIMIT)
     if gogc is not None and gogc.known_by == ENVIRONMENT and capture.gc is not None:
         limited = limit is not None and math.isfinite(float(limit.value))
         if not goals_allow(capture.gc.cycles, float(gogc.value), is_limited=limited):
@@ -212,35 +211,43 @@ def stated_settings(facts: CaptureFacts) -> Stated:
     return Stated(environment, gogc, limit, frozenset(told))
 
 
-def _told(log: GcLog, mentioned: Mapping[str, str]) -> dict[str, Setting]:
-    """Return the settings that a text's sentences mention and the goals of a log confirm.
+def _told(capture: Capture) -> dict[str, Setting]:
+    """Return the settings that a text names and nothing measured contradicts, as written.
 
-    A sentence can also ask for advice, or name what was tried before. So a GOMEMLIMIT counts only
-    if a limit sets most goals, just below it, or at the live heap, below which no limit sets one;
-    GOGC if most goals agree on it, or is off if a limit sets them. Of several values that fit, none
-    counts.
+    A sentence can also ask for advice, or name what was tried before. So goals of a log decide
+    where they can; else a value counts if the text says that it is set. Of several values that fit,
+    none counts.
     """
-    triggers = gc_triggers(log.cycles)
-    limited, bounds = triggers.of("limit"), triggers.gogc[["low", "high"]].dropna()
-    by_limit = limited["cycles"] > AGREEING_FRACTION * triggers.counts["cycles"].sum()
-    goal, confirmed = limited["heap_goal_p50_bytes"], {}
-    is_at_live = limited["room_p50_fraction"] <= AT_LIVE
-    for setting, source in mentioned.items():
+    named = dict(capture.unused_settings)
+    sources = (*capture.passed_over, *(file.source for file in capture.files if named))
+    texts = {source.text_name: source for source in sources if source.text_name in named.values()}
+    stated = {each for source in texts.values() for each in settings_stated(source.whole_text)}
+    found = {}
+    for setting, source in named.items():
         name, _, said = setting.partition("=")
         value = (memory_limit_bytes if name == GOMEMLIMIT else gogc_fraction)({name: said})
-        if name == GOMEMLIMIT:
-            is_below = is_at_live and value <= goal
-            fits = by_limit and (is_below or NEAR_LIMIT * value <= goal <= value)
-        elif math.isinf(value):
-            fits = by_limit
-        else:
-            fits = len(bounds) > 0 and bool(
-                ((bounds["low"] <= value) & (bounds["high"] >= value)).all()
-            )
-        if fits:
-            confirmed[setting] = Setting(name, value, ENVIRONMENT, source, value, value)
-    names = [setting.name for setting in confirmed.values()]
-    return {said: each for said, each in confirmed.items() if names.count(each.name) == 1}
+        decided = None if capture.gc is None else _confirmed(capture.gc, name, value)
+        if decided or (decided is None and setting in stated):
+            found[setting] = Setting(name, value, ENVIRONMENT, source, value, value)
+    names = [setting.name for setting in found.values()]
+    return {said: each for said, each in found.items() if names.count(each.name) == 1}
+
+
+def _confirmed(log: GcLog, name: str, value: float) -> bool | None:
+    """Whether the goals of a log confirm a setting; None if they neither do nor contradict it.
+
+    A limit that sets most goals is just above them, or below the live heap, which they then equal.
+    """
+    triggers = gc_triggers(log.cycles)
+    limited, paced = triggers.of("limit"), triggers.of("pacer")
+    by_limit = limited["cycles"] > AGREEING_FRACTION * triggers.counts["cycles"].sum()
+    if name == GOGC and math.isfinite(value):
+        return None if by_limit else goals_confirm(log.cycles, value)
+    if name == GOGC or not by_limit:
+        return by_limit if name == GOGC or paced["heap_goal_p50_bytes"] > value else None
+    goal = limited["heap_goal_p50_bytes"]
+    is_below = limited["room_p50_fraction"] <= AT_LIVE and value <= goal
+    return bool(is_below or NEAR_LIMIT * value <= goal <= value)
 
 
 def _of_metrics(name: str, metric: str, moments: Sequence[MomentFacts]) -> Setting | None:

@@ -55,6 +55,7 @@ def kill_described(facts: CaptureFacts) -> KillDescribed | None:
     return found[0] if len(found) == 1 else None
 
 
+_FORCES = re.compile(rb"\bruntime\.GC\b|\bFreeOSMemory\b")
 LAST_BYTES = 1 << 16  # of each text, in which its end is said
 _ENDED = re.compile(
     rb"(?P<well>\bExit status: 0\b|\bexited with code 0\b|\bExited \(0\)"
@@ -93,6 +94,11 @@ def ended_well(capture: Capture) -> str:
         is_done = bool(said) or _has_done_its_input(source.data[-LAST_BYTES:])
         found = source.name if is_done else found
     return found
+
+
+def asks_for_gc(capture: Capture) -> bool:
+    """Whether a text names a call that forces a GC."""
+    return any(_FORCES.search(data) for data in texts_beside(capture).values())
 
 
 def is_at_its_limit(moment: MomentFacts) -> bool:

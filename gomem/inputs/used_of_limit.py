@@ -47,7 +47,7 @@ _IN_USE = re.compile(
 )  # fmt: skip
 # `the limits memory I set is 170Mi`, `a 170Mi memory limit`; no `raised from 170Mi`.
 _LIMIT_ALONE = re.compile(
-    rb"\blimits?(?:\.memory)?\b(?:[ :=`*\"'(]{1,4}(?!request|us)[a-z]{1,10}\b){0,5}?"
+    rb"\blimits?(?:\.memory)?\b(?:[ :=`*\"'(]{1,4}(?!request|us)[a-z]{1,10}\b){0,6}?"
     rb"[ :=`*\"'(]{1,4}(?<!from )(" + _SIZE + rb")"
     rb"|(?<![\w.,-])(" + _SIZE + rb")(?: of)?(?: memory| RAM)? limit\b"
     rb"|\blimited to (?:only |about )?(" + _SIZE + rb")", re.IGNORECASE,

@@ -437,3 +437,32 @@ def test_a_second_status_in_one_text_is_another_moment(between, tmp_path):
 
     assert [900 * KIB, 950 * KIB] == [moment.rss_bytes for moment in diagnose(capture).moments]
     assert () == capture.damaged
+
+
+STATUS = "cat /proc/1/status\nVmHWM:\t441296 kB\nVmRSS:\t441296 kB\nRssAnon:\t434608 kB\n"
+ROLLUP = (
+    "00400000-7ffef954e000 ---p 00000000 00:00 0                              [rollup]\n"
+    "Rss:              441296 kB\nAnonymous:        434608 kB\nLazyFree:         426124 kB\n"
+)
+
+
+@pytest.mark.parametrize("heading", ["smaps_rollup:", "and then the sums of the other file"])
+def test_a_heading_between_two_pastes_is_of_neither(heading, tmp_path):
+    (tmp_path / "ticket.txt").write_text(f"It keeps its memory.\n\n{STATUS}\n{heading}\n{ROLLUP}")
+
+    capture = load(tmp_path / "ticket.txt")
+
+    assert {"status", "smaps_rollup"} == {file.kind.name for file in capture.files}
+    assert not capture.damaged
+    assert [441296 << 10] == capture.status["VmRSS"].tolist()
+
+
+def test_a_sentence_with_numbers_below_a_paste_is_no_line_of_it(tmp_path):
+    groups = "2 @ 0x47c6ae\n#\t0x4f0bd0\tmain.write+0x50\t/src/main.go:49\n"
+    said = "RSS at the same times (ps): 13760, 27296, 36672 KB. Not dramatic yet, but it grows."
+    text = (
+        f"It grows.\n\n{STATUS}\nThe last dump:\n\ngoroutine profile: total 2\n{groups}\n{said}\n"
+    )
+    (tmp_path / "ticket.txt").write_text(text)
+
+    assert not load(tmp_path / "ticket.txt").damaged

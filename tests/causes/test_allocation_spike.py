@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
+from itertools import count, pairwise
 from math import inf, log, nextafter
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.analysis.memory.live_heap import LiveHeap
 from gomem.analysis.profiles.allocation_spikes import find_spike
 from gomem.analysis.series.level import Level
@@ -543,3 +545,53 @@ def test_a_profile_that_there_is_says_who_allocates():
     case = but(diagnosis.case, excursions=())
 
     assert "of alloc_space is from main.unpack" in allocation_spike._of_all_allocation(case)
+
+
+RAMPS = {
+    10.9: 46, 11.0: 69, 11.1: 109, 11.4: 170, 30.6: 6, 30.69: 9, 30.7: 19, 30.74: 29, 30.78: 42,
+    30.81: 95, 30.97: 187, 31.6: 238,
+}  # fmt: skip
+SAW = (21, 12, 20, 3, 13, 22, 1, 8, 14, 4, 10, 25, 2, 11, 24)
+SAWS = {at / 10: size for at, size in enumerate(SAW, 7)}
+
+
+def of_ramps(folder, sizes, question=""):
+    """A text with a log of GCs that left these sizes, by time."""
+    lines = "".join(
+        f"gc {n} @{at:.3f}s 1%: 0.02+4+0.02 ms clock, 0.04+0/4/1+0.04 ms cpu, "
+        f"{size + 5}->{size + 6}->{size} MB, {2 * before} MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+        for n, at, (before, size) in zip(count(7), sizes, pairwise((40, *sizes.values())))
+    )
+    (folder / "mail.txt").write_text(f"Our batch is killed. {question}\n\n{lines}\nHow so?\n")
+    return gomem.diagnose(folder / "mail.txt")
+
+
+@pytest.mark.parametrize("sizes", [RAMPS, SAWS])
+def test_where_bursts_are_ramps_the_lowest_reading_stands_for_a_baseline(tmp_path, sizes):
+    diagnosis = of_ramps(tmp_path, sizes)
+    (finding,) = (each for each in diagnosis.findings if each.code == "allocation-spike")
+    said = {row.field: row.value for row in finding.evidence}
+
+    assert min(sizes.values()) * MIB == said["the live heap, lowest"]
+    assert "the live heap outside bursts" not in said
+
+
+def test_a_rise_at_the_end_of_a_log_is_said_where_there_is_no_trend(tmp_path):
+    second = of_ramps(tmp_path, RAMPS).verdict.sentence
+
+    assert "The live heap is 238 MiB after the last GC, up from 6 MiB 1 s earlier." in second
+    assert "does not grow" not in second
+
+
+def test_a_rise_at_the_end_of_bursts_that_fell_back_is_no_growth(tmp_path):
+    second = of_ramps(tmp_path, SAWS).verdict.sentence
+
+    assert "24 MiB after the last GC, up from 2 MiB 200 ms earlier; between bursts it" in second
+
+
+def test_who_asks_for_a_forced_gc_is_told_what_a_gc_leaves(tmp_path):
+    asked = of_ramps(tmp_path, SAWS, "Should I call runtime.GC() after each segment?").verdict
+    step = of_ramps(tmp_path, SAWS).verdict.next_step
+
+    assert asked.next_step.startswith("runtime.GC() would not lower this")
+    assert "runtime.GC()" not in step

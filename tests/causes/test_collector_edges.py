@@ -129,8 +129,15 @@ def test_what_stops_take_is_told_where_it_is_clearly_more(all_cpu, words):
         "gc_cpu_seconds": all_cpu * case.cost.available_cpu_seconds,
     }
     vars(case)["triggers"] = SimpleNamespace(of=lambda trigger: {"pacer": seconds}[trigger])
+    vars(case)["cost"] = replace(case.cost, gc_cpu_fraction=None)
 
     assert words == marking_words(case, "pacer")
+
+
+def test_all_collections_of_a_log_take_no_more_than_their_share():
+    facts = slow().facts.collector
+
+    assert facts.collecting_share_of("pacer") == facts.cost.gc_cpu_fraction
 
 
 def test_marking_that_costs_less_and_comes_often():

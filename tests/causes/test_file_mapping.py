@@ -27,6 +27,28 @@ def test_clean_pages_of_a_file_are_no_warning():
     assert found.next_step.startswith("Nothing to do: ")
 
 
+STATUS = (
+    "Name:\tapp\nPid:\t7\nVmRSS:\t231684 kB\nRssAnon:\t1352 kB\nRssFile:\t{} kB\n"
+    "RssShmem:\t0 kB\nVmExe:\t{} kB\nVmLib:\t1528 kB\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "program", "size"),
+    [(230332, 2584, 230332 - 3 * (2584 + 1528)), (9000, 2584, None), (230332, 72584, None)],
+)
+def test_pages_of_files_far_above_the_programs_text_are_mapped_files(
+    tmp_path, files, program, size
+):
+    (tmp_path / "status").write_text(STATUS.format(files, program))
+    found = [each for each in gomem.diagnose(tmp_path).findings if each.code == "file-mapping"]
+
+    assert ([] if size is None else [size * 1024]) == [each.bytes for each in found]
+    for finding in found:
+        assert (Severity.INFO, "likely") == (finding.severity, finding.confidence)
+        assert "the kernel can reclaim all of it" in finding.title
+
+
 def test_shared_memory_stays_and_is_a_warning():
     (found,) = find(answers(facts(mapped("/memfd:ring (deleted)", 40, "rw-s"))))
 

@@ -58,6 +58,34 @@ def test_beside_rss_that_rises_it_names_who_holds_what_grows(tmp_path):
     assert finding.title.endswith("of the growth is from main.(*ledger).note")
 
 
+TOP = "POD   CPU(cores)   MEMORY(bytes)\napi-0   21m          {}Mi\n"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "flat", "whole", "is_said"),
+    [
+        pytest.param((13, 29), "10.10", "11.62", True, id="both rise"),
+        pytest.param((29, 29), "10.10", "11.62", False, id="a working set that stays"),
+        pytest.param((13, 29), "1.10", "2.62", False, id="too little of the profile"),
+    ],
+)
+def test_little_growth_is_a_note_where_two_readings_of_memory_rise(
+    sizes, flat, whole, is_said, tmp_path
+):
+    read = "\n".join(f"$ kubectl top pod   # 10:{10 + n}\n{TOP.format(size)}"
+                     for n, size in enumerate(sizes))  # fmt: skip
+    found = growth(tmp_path, f"{read}\n{TABLE.format(flat=flat, whole=whole)}")
+
+    assert is_said == bool(found)
+    for finding in found:
+        assert Severity.INFO is finding.severity
+        assert "the working set rose from 13 MiB to 29 MiB" in finding.title
+        assert finding.title.endswith("from main.(*ledger).note")
+        assert ["working set, first", "working set, last"] == [
+            row.field for row in finding.evidence if row.field.startswith("working")
+        ]
+
+
 OF_ONE = """ops@desk-4:~$ date; go tool pprof -top {name}
 File: packer
 Type: inuse_space

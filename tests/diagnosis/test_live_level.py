@@ -42,6 +42,8 @@ def test_readings_that_are_alike_at_the_end_are_a_level(values, readings):
         pytest.param([100, 101.5, 103, 104.5, 106, 108], id="a slow line, within a tenth"),
         pytest.param([10, 40, 10, 40, 10, 40], id="a saw-tooth"),
         pytest.param([40, 41], id="two readings"),
+        pytest.param([30, 40, 41], id="two readings after one"),
+        pytest.param([60, 30, 40, 41], id="two readings below what there was"),
         pytest.param([40, 41, 40, 41, 40, 60], id="a rise in the last reading"),
     ],
 )
@@ -54,6 +56,51 @@ def test_a_level_lasts_for_a_third_of_the_time():
 
     assert level_at_end(_level(values, [0, 1, 2, 3])) is not None
     assert level_at_end(_level(values, [0, 8, 9, 10])) is None
+
+
+def test_two_readings_after_a_rise_show_that_it_has_ended():
+    seconds = [0, 8, 16, 24, 56]
+
+    assert 2 == level_at_end(_level([6, 24, 47, 89, 89], seconds)).readings
+    assert level_at_end(_level([6, 24, 47, 65, 89], seconds)) is None
+
+
+TABLE = """After the deploy the memory only goes up. From our collector:
+
+| time | rss kB | HeapAlloc MiB | NextGC MiB | NumGC |
+|---|---|---|---|---|
+| 10:00:02 | 13984 | 9.3 | 12.8 | 2 |
+| 10:00:10 | {0}5924 | 34.3 | 48.0 | 4 |
+| 10:00:18 | {0}9552 | 74.2 | 93.3 | 5 |
+| 10:00:26 | 103480 | 98.3 | 178.7 | 6 |
+| 10:00:58 | 115632 | 111.6 | {1} | 7 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("rss", "goal", "is_level", "is_of_rss"),
+    [(4, 178.8, True, False), (8, 240.0, False, True), (8, 178.8, True, True)],
+)
+def test_goals_and_the_heap_in_a_table_of_a_text_are_used(tmp_path, rss, goal, is_level, is_of_rss):
+    """
+    A heap above RSS is not all in it, so later it is no share of RSS.
+    """
+    (tmp_path / "ticket.md").write_text(TABLE.format(rss, goal))
+    verdict = gomem.diagnose(tmp_path / "ticket.md").verdict
+
+    said = f"{verdict.sentence} {' '.join(verdict.whose)}"
+    assert is_level == ("The live heap is level: 89 MiB at the last 2 GCs" in said)
+    assert is_of_rss == ("is Go objects and garbage (HeapAlloc)" in said)
+
+
+def test_growth_with_a_level_live_heap_is_said_in_the_headline(tmp_path):
+    text = TABLE.format(3, 178.8).replace("103480", "63480")
+    (tmp_path / "ticket.md").write_text(text)
+
+    headline = gomem.diagnose(tmp_path / "ticket.md").verdict.headline
+
+    assert "is still growing" in headline
+    assert headline.endswith("The live heap is level: 89 MiB at the last 2 GCs seen (32 s).")
 
 
 def test_readings_differ_by_their_errors():

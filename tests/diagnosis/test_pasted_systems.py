@@ -149,7 +149,7 @@ def test_settings_in_a_text_are_named(text, settings):
 
 
 def test_settings_that_no_frame_has_are_told(tmp_path):
-    said = verdict(tmp_path, f"{DOCKER.format('api')}\nWe run it with GOMEMLIMIT=320MiB.\n")
+    said = verdict(tmp_path, f"{DOCKER.format('api')}\nWe tried it with GOMEMLIMIT=320MiB.\n")
 
     assert "1 setting in the text not used (GOMEMLIMIT=320MiB)" in said.further
 

@@ -80,3 +80,22 @@ def test_goroutines_that_a_file_counts_are_not_told_again(tmp_path):
 
     assert not any("12585" in words for words in verdict.whose)
     assert "12585 goroutines" in verdict.further
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ("3913900 kB", "Before, it was 3903900 kB, says the text: a change of +9.8 MiB."),
+        ("9 kB", ""),
+    ],
+)
+def test_what_a_sentence_says_that_rss_was_is_another_reading(tmp_path, now, said):
+    said_of_rss = f"It was 3903900 kB a minute after start and is {now} now. A leak of memory?"
+    status = f"cat /proc/1/status\nVmHWM:\t3913900 kB\n{STATUS}Threads:\t5\n"
+    sizes = "HeapAlloc=0.2 MB HeapInuse=0.7 MB HeapIdle=2.9 MB Sys=7.4 MB NumGC=0\n"
+    found = diagnosed(tmp_path, f"{said_of_rss}\n\n{status}\n{sizes}")
+    words = " ".join(found.verdict.whose)
+
+    assert said in words
+    assert bool(said) == ("says the text" in words)
+    assert bool(said) == ("3903900 kB" not in found.verdict.further)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.analysis.memory.readings import ALL
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.thresholds import Thresholds
@@ -378,3 +379,18 @@ def test_two_moments_with_mappings_on_one_side_are_not_matched():
         assert found.mappings is None
     assert change_between(MomentFacts("1"), bare) is None
     assert change_between(bare, MomentFacts("2")) is None
+
+
+def test_two_readings_of_a_text_that_are_about_the_same_are_the_answer(tmp_path):
+    """
+    Nothing says what RSS consists of, so how it moved comes first.
+    """
+    row = "19221 root 30 10 1694936 {} 8084 S 0.0 0.4 0:00.39 priceoracle\n"
+    head = "  PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND\n"
+    tables = [head + row.format(size) for size in (94804, 95128)]
+    (tmp_path / "ticket.md").write_text("Morning:\n\n{}\nEvening:\n\n{}".format(*tables))
+
+    verdict = gomem.diagnose(tmp_path / "ticket.md").verdict
+
+    assert verdict.headline.startswith("RSS was stable at 93 MiB")
+    assert verdict.second.startswith("RSS is 93 MiB (priceoracle, PID 19221, by top)")

@@ -33,6 +33,7 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     limits = Thresholds()
     case = case_of(thresholds=limits, goroutine_counts=goroutines)
     diagnosis = SimpleNamespace(
+        findings=(),
         capture=files, collector=collector, thresholds=limits, case=case, facts=case.facts,
         moments=(), by_moment={},
     )  # fmt: skip

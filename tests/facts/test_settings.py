@@ -9,6 +9,7 @@ import pytest
 import gomem
 from gomem.facts.capture import CaptureFacts
 from gomem.facts.settings import environment_of
+from gomem.units import MIB
 from tests.builders import FIXTURES, memstats_json
 from tools.laboratory.captures import path_of
 
@@ -200,6 +201,9 @@ def mentioned(folder, sentence, lines, begin=1):
 UNDER_A_LIMIT = [(188, 20, 190), *[(186, 20, 188)] * 8]
 UNDER_THE_LIVE_HEAP = [(4, 2, 4), *((167, 164 + n % 3, 165 + n % 3) for n in range(12))]
 AT_300 = [(10, 8, 12), (30, 25, 32), *[(95, 25, 100)] * 8]
+LATE_AT_10 = [(25, 23, 25), (25, 23, 26), (26, 25, 26), (27, 23, 28)]
+ONE_GOAL = [(501, 63, 505), (502, 62, 506)]
+SMALL = [(4, 2, 4)] * 6
 DOUBLING = [(4, 4, 4), (8, 7, 8), (15, 13, 15), (29, 25, 29), (57, 49, 57), (113, 97, 113)]
 
 
@@ -216,6 +220,14 @@ DOUBLING = [(4, 4, 4), (8, 7, 8), (15, 13, 15), (29, 25, 29), (57, 49, 57), (113
         pytest.param("Should I set GOGC=50?", AT_300, {}, id="another GOGC"),
         pytest.param("Should I set GOMEMLIMIT=120MiB?", AT_300, {}, id="a limit, and GOGC's goals"),
         pytest.param("Does GOMEMLIMIT=120MiB help?", DOUBLING, {}, id="goals that grow"),
+        pytest.param("Someone set GOGC=10.", LATE_AT_10, {"GOGC": "10"}, id="late starts"),
+        pytest.param("Is GOGC=700 too much?", ONE_GOAL, {"GOGC": "700"}, id="a goal, exactly"),
+        pytest.param("We set GOGC=100.", ONE_GOAL, {}, id="a goal says otherwise"),
+        pytest.param("We run with GOGC=400.", SMALL, {"GOGC": "400"}, id="said, not measured"),
+        pytest.param("We run with GOMEMLIMIT=1GiB.", AT_300, {"GOMEMLIMIT": "1GiB"},
+                     id="a limit out of reach"),
+        pytest.param("Would we run better with GOGC=400?", SMALL, {}, id="asked, not measured"),
+        pytest.param("We tried to run with GOGC=400.", SMALL, {}, id="tried, not measured"),
         pytest.param("GOMEMLIMIT=200MiB here, GOMEMLIMIT=210MiB there.", UNDER_A_LIMIT, {},
                      id="two that fit"),
     ],
@@ -227,6 +239,55 @@ def test_a_sentence_counts_where_the_goals_of_a_log_confirm_it(tmp_path, sentenc
 
     assert used == {name: value for name, value in stated.items() if name in ("GOGC", "GOMEMLIMIT")}
     assert bool(used) == ("not used" not in f"{diagnosis.verdict.further}")
+
+
+PROFILE = (
+    "```\nFile: api\nType: inuse_space\nShowing nodes accounting for 100MB, 100% of 100MB total\n"
+    "      flat  flat%   sum%        cum   cum%\n"
+    "   100MB   100%   100%    100MB   100%  main.load\n```\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "gogc"),
+    [
+        pytest.param("The image:\n\n```\nFROM base\nENV GOGC=50\n```\n", "50", id="Dockerfile"),
+        pytest.param("We start it so:\n\n```\nexport GOGC=400\n```\n", "400", id="shell"),
+        pytest.param("Ops set GOGC=400 years ago.\n", "400", id="sentence"),
+        pytest.param("Is GOGC=400 better?\n", "100", id="question"),
+        pytest.param("Here it is set to GOGC=400, there we run with GOGC=50.\n", "100", id="two"),
+    ],
+)
+def test_without_a_log_what_a_text_says_is_set_counts(tmp_path, words, gogc):
+    (tmp_path / "mail.md").write_text(f"RSS of api is high.\n\n{words}\nIts heap:\n\n{PROFILE}")
+
+    found = gomem.diagnose(tmp_path / "mail.md").facts.settings.gogc
+
+    assert (gogc, gogc != "100") == (found.text, found.is_stated)
+
+
+def test_a_stated_gogc_gives_its_headroom_by_one_goal(tmp_path):
+    (finding, *_) = mentioned(tmp_path, "We set GOGC=700.", ONE_GOAL).findings
+    without = mentioned(tmp_path, "We set it.", ONE_GOAL).findings
+
+    assert ("heap-headroom", 443 * MIB) == (finding.code, finding.bytes)
+    assert "GOGC=700" in finding.title
+    assert "heap-headroom" not in [each.code for each in without]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("The limit is going to be cut to 400Mi.", "The heap reached 502 MiB, more than 400Mi"),
+        ("A limit of 600Mi is planned.", "The heap reached 84 % of 600Mi, which the text plans"),
+        ("It has a limit of 600Mi.", "The heap reached 84 % of 600Mi, which the text gives"),
+    ],
+)  # fmt: skip
+def test_a_limit_that_a_text_plans_is_compared_with_the_peak(tmp_path, sentence, said):
+    verdict = mentioned(tmp_path, f"{sentence} Should we worry?", ONE_GOAL).verdict
+
+    assert said in " ".join(verdict.whose)
+    assert "not used" not in verdict.further
 
 
 def test_goals_of_a_limit_are_no_room_that_gogc_can_halve(tmp_path):

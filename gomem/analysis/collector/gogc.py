@@ -101,7 +101,13 @@ class Goals:
         """
         with np.errstate(invalid="ignore"):
             in_time = self.start + ROUNDING_BYTES < self.goal
-            return (self.live >= MIN_LIVE_BYTES) & in_time & ~self.beyond_any
+            return self.is_large & in_time & ~self.beyond_any
+
+    @property
+    def is_large(self) -> np.ndarray:
+        """Find goals of a live heap so large that rounding is little of the room above it."""
+        with np.errstate(invalid="ignore"):
+            return self.live >= MIN_LIVE_BYTES
 
     def percents(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest GOGC, in per cent, that each goal allows.
@@ -205,6 +211,22 @@ def goals_allow(cycles: Cycles, fraction: float, *, is_limited: bool) -> bool:
         contradicting += int(allowed["goals"][wrong].sum())
         telling += int(allowed["goals"].sum())
     return contradicting <= (1 - AGREEING_FRACTION) * telling
+
+
+def goals_confirm(cycles: Cycles, fraction: float) -> bool | None:
+    """Return whether most goals of a log allow a GOGC that something else names (1.0 for 100).
+
+    A single goal is enough, because it need not find the value; a late start only raises a goal.
+    None if no goal says anything.
+    """
+    agreeing = telling = 0
+    for piece, _ in overlapping(cycles, GOAL_COLUMNS):
+        goals = Goals.of(piece)
+        allowed = allowed_percents(goals, goals.is_large & ~goals.beyond_any)
+        fits = (allowed["low"] <= 100 * fraction) & (allowed["high"] >= 100 * fraction)
+        agreeing += int(allowed["goals"][fits].sum())
+        telling += int(allowed["goals"].sum())
+    return agreeing > AGREEING_FRACTION * telling if telling else None
 
 
 def _above(fits: pd.DataFrame, frame: pd.DataFrame) -> pd.Series:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.listed import Listed
     from gomem.analysis.memory.logged import Logged
 
+TEXTS_OF_PROGRAM = 3  # size of a program's file pages, at most, in its text: 2.2 for Go's linker
 USUAL_PAGE_BYTES = 4 * KIB
 LISTED = "processes"  # the kind of artefact for tables of processes
 LOGGED = "runtime_lines"  # the kind of artefact for logs in which a program reports its own RSS
@@ -154,6 +155,16 @@ def _of_status(status: pd.Series) -> tuple[tuple[int, str] | None, tuple[int, st
     files = int(status["RssFile"]) if named[0] else max((rest or 0) - int(status["RssShmem"]), 0)
     shared = int(status["RssShmem"]) if named[1] else max((rest or 0) - files, 0)
     return (files, "status RssFile: program and libraries too"), (shared, "status RssShmem")
+
+
+def mapped_file_bytes(status: pd.Series) -> int | None:
+    """Return the least that files other than the program and its libraries have of RSS, or None.
+
+    The program's own pages are those of its text, and of its read-only data.
+    """
+    if not all(_known(status, name) for name in ("RssFile", "VmExe", "VmLib")):
+        return None
+    return int(status["RssFile"] - TEXTS_OF_PROGRAM * (status["VmExe"] + status["VmLib"]))
 
 
 def _notes_of(status: pd.Series) -> Iterator[Text]:

@@ -40,7 +40,7 @@ _SET = re.compile(
 )
 # A line that only sets variables: of a shell, of a script, or of a systemd unit.
 _ALONE = re.compile(
-    rb"^[ \t]*(?:export +|Environment=[\"']?)?"
+    rb"^[ \t]*(?:(?:export|ENV) +|Environment=[\"']?)?"
     rb"((?:[A-Z_][A-Z0-9_]*=[^\s\"';&|]*(?: +|(?=[\"'\s]|\Z)))+)[\"']?\s*$",
     re.MULTILINE,
 )
@@ -48,6 +48,18 @@ _ANYWHERE = re.compile(
     rb"(?<![\w$])(GOGC|GOMEMLIMIT)"
     rb"(?:=|[\"']?: ?|\s{0,3}\n\s{1,40}value: )[\"'`]?(off|\d{1,19}(?:B|[KMGT]iB)?)(?!\w|\.\d)"
 )
+# What says of a variable that it is set, and what asks, advises, or speaks of another time.
+_STATES = re.compile(
+    rb"(?<=\w )(?:sets?|r[ua]n(?:s|ning)?|start(?:s|ed)?|deploy(?:s|ed)?|us(?:es?|ing)|ha[sv]e?)\b"
+)
+_ASKS = re.compile(
+    rb"\?|n't\b|\b(?:would|could|should|might|may|if|try|tried|tests?|tested|suggest\w*|recommend\w*"
+    rb"|consider\w*|instead|before|earlier|previously|without|not?|or|even|e\.g|rais\w+|lower\w*"
+    rb"|reduc\w+|increas\w+|chang\w+|until|used to)\b",
+    re.IGNORECASE,
+)
+_END = re.compile(rb"(?<=[.!?])\s|\n\s*\n|\n(?=[-*#|`>])")  # of a sentence
+MAX_SENTENCE = 300  # before a setting, and after it
 MAX_TEXT_BYTES = 1 << 22  # twice the maximum that Linux passes to a program
 SIZE = re.compile(r"([0-9]{1,19})(B|[KMGT]iB)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
@@ -89,6 +101,17 @@ def settings_named(text: bytes) -> tuple[str, ...]:
         f"{name.decode('ascii')}={value.decode('ascii')}" for name, value in _ANYWHERE.findall(text)
     )
     return tuple(dict.fromkeys(found))
+
+
+def settings_stated(text: bytes) -> set[str]:
+    """Return the GOGC and GOMEMLIMIT of which a sentence, or a command, says that they are set."""
+    found = {f"{name}={value}" for name, value in settings_in_commands(text).items()}
+    for named in _ANYWHERE.finditer(text):
+        before = _END.split(text[max(named.start() - MAX_SENTENCE, 0) : named.start()])[-1]
+        after = _END.split(text[named.end() : named.end() + MAX_SENTENCE])[0]
+        if _STATES.search(before) and not _ASKS.search(before + b" " + after):
+            found.update(settings_named(named[0]))
+    return found
 
 
 def _entries(data: bytes) -> list[bytes]:

@@ -56,6 +56,7 @@ class UnitLimit:
     unit: str = ""  # the only one that was killed
     kills: int = 0  # by SIGKILL
     is_said: bool = False  # whether a sentence gives the limit, which need not be a unit's
+    is_planned: bool = False  # whether that sentence speaks of the future
 
 
 def limit_of_unit(head: bytes) -> UnitLimit | None:
