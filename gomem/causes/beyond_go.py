@@ -3,8 +3,7 @@
 The memory is RSS, or a container's working set, which also counts active page cache and kernel
 memory. Any of these bounds what Go can have of it:
 
-Sys             All that Go ever took from the OS, whenever in the capture it was read. Two sizes
-                show a rise that is not Go's, though not whether it goes on.
+Sys             All that Go ever took from the OS, whenever in the capture it was read.
 heap profiles   All memory ever allocated. Goroutine stacks are not included, and can be as large.
 a GC log        The largest heap ever, if the log begins with the process. A log without the
                 beginning can miss a larger heap; then RSS must still rise at the end.

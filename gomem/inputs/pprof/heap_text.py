@@ -287,7 +287,8 @@ class _HeapReader(TextReader):
                 of_all = f"{int(read[:, 0].sum())} of {alloc_objects} allocated ones"
                 what = f"an excerpt: its records have {live} and {of_all}, by its header"
                 self.damage.append(Damage(self.source, "line 1", what))
-        fits = max(unsaid) * (self._rate + 1) < MAX_COUNT
+        bounds = (_bound(*pair, self._rate) for pair in (unsaid[:2], unsaid[2:]))
+        fits = max(bounds) < MAX_COUNT
         self._is_excerpt &= fits
         return unsaid if any(unsaid) and fits else None
 

@@ -397,7 +397,8 @@ def test_a_dump_alone_is_told_in_a_sentence(tmp_path):
     sentence = gomem.diagnose(tmp_path).verdict.sentence
 
     assert (
-        "21 goroutines; 10 wait in main.receives (chan receive), started by main.start." == sentence
+        "21 goroutines; 10 wait in main.receives (chan receive at main.go:40), started by main.start."
+        == sentence
     )
 
 
