@@ -287,8 +287,7 @@ class _HeapReader(TextReader):
                 of_all = f"{int(read[:, 0].sum())} of {alloc_objects} allocated ones"
                 what = f"an excerpt: its records have {live} and {of_all}, by its header"
                 self.damage.append(Damage(self.source, "line 1", what))
-        bounds = (_bound(*pair, self._rate) for pair in (unsaid[:2], unsaid[2:]))
-        fits = max(bounds) < MAX_COUNT
+        fits = all(_bound(unsaid[at], unsaid[at + 1], self._rate) < MAX_COUNT for at in (0, 2))
         self._is_excerpt &= fits
         return unsaid if any(unsaid) and fits else None
 

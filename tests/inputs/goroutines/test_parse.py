@@ -396,10 +396,8 @@ def test_a_dump_alone_is_told_in_a_sentence(tmp_path):
 
     sentence = gomem.diagnose(tmp_path).verdict.sentence
 
-    assert (
-        "21 goroutines; 10 wait in main.receives (chan receive at main.go:40), started by main.start."
-        == sentence
-    )
+    waiting = "10 wait in main.receives (chan receive at main.go:40), started by main.start."
+    assert f"21 goroutines; {waiting}" == sentence
 
 
 def test_arguments_that_are_wrapped_are_one_call():
