@@ -20,6 +20,7 @@ SHARED = {
     "grown_in_one_file",
     "sites",
     "lock_holder",
+    "memory_rise",
     "killed",
     "missing_call",
     "multiplying_series",

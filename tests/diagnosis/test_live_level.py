@@ -89,7 +89,7 @@ def test_goals_and_the_heap_in_a_table_of_a_text_are_used(tmp_path, rss, goal, i
     verdict = gomem.diagnose(tmp_path / "ticket.md").verdict
 
     said = f"{verdict.sentence} {' '.join(verdict.whose)}"
-    assert is_level == ("The live heap is level: 89 MiB at the last 2 GCs" in said)
+    assert is_level == ("The live heap is level: 89 MiB after the last 2 GCs" in said)
     assert is_of_rss == ("is Go objects and garbage (HeapAlloc)" in said)
 
 
@@ -100,7 +100,7 @@ def test_growth_with_a_level_live_heap_is_said_in_the_headline(tmp_path):
     headline = gomem.diagnose(tmp_path / "ticket.md").verdict.headline
 
     assert "is still growing" in headline
-    assert headline.endswith("The live heap is level: 89 MiB at the last 2 GCs seen (32 s).")
+    assert headline.endswith("The live heap is level: 89 MiB after the last 2 GCs (32 s).")
 
 
 def test_readings_differ_by_their_errors():
