@@ -46,7 +46,7 @@ def test_nobody_meets_a_negative_number_or_more_than_the_whole(path):
     said = diagnosis.verdict
     moved = diagnosis.observations[0].sentence
 
-    assert moved in (said.headline, said.moved)
+    assert moved == said.moved or said.headline.startswith(moved)
     for text in (said.sentence.replace(moved, ""), *said.whose):
         assert not re.search(r"(?<!\w)[-\u2212]\d", text)
         shares = [float(share) for share in re.findall(r"([\d.]+) %", text)]
