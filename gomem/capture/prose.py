@@ -109,7 +109,7 @@ class Prose:
         self.sizes += sizes
         self.counts += counts
         self.limits.update(limits)
-        head = source.data[:HEAD_BYTES]
+        head = plain_characters(source.data[:HEAD_BYTES])
         for table, sizes in tables_of_sizes(head) if b"\0" not in head else ():
             self.sizes += sizes if kind_of(table) is None else []
         for compare in _SAID if b"\0" not in head else ():

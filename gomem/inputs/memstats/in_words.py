@@ -334,13 +334,13 @@ def _rss_beside(lines: bytes, fields: Sequence[Field]) -> tuple[int, int] | None
 
 
 def _line_of_rss(text: bytes, start: int, end: int) -> bytes:
-    """Return a line next to a dump in its paragraph that has RSS and nothing else; else nothing."""
+    """Return the lines of a dump's paragraph that has RSS and nothing else; else nothing."""
     begin, stop = text.rfind(b"\n\n", 0, start), text.find(b"\n\n", end)
     paragraph = (text[max(begin, 0) : start], text[end : len(text) if stop < 0 else stop])
     if any(map(_FIELD.search, paragraph)):
         return b""  # of another dump
     above, below = (part.split(b"\n") for part in paragraph)
-    found = (line.strip(b" \t\r-*`") for line in (*above[:-1][-1:], *below[1:][:1]))
+    found = (line.strip(b" \t\r-*`") for line in (*above[:-1], *below[1:]))
     return b"\n".join(line for line in found if _RSS.fullmatch(line))
 
 

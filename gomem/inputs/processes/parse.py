@@ -267,7 +267,8 @@ def _form_of(line: bytes) -> _Form | None:
         named = has_id and b" NAME" in line
         is_old = not has_id and line.startswith(b"CONTAINER") and b"PIDS" not in line
         tool = OLD_DOCKER if is_old else DOCKER_STATS
-        return _Form(tool, lambda row: _of_container(row, tool, named=named))
+        oldest = b"USAGE/LIMIT" in line  # before 1.9, in units of 1024, too
+        return _Form(tool, lambda row: _of_container(row, tool, named=named, is_sure=oldest))
     if CRICTL.fullmatch(line):
         return _Form(CRICTL_STATS, _of_crictl)
     if pods := KUBECTL.fullmatch(line):
@@ -359,18 +360,17 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
     )
 
 
-def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
+def _of_container(line: bytes, tool: str, *, named: bool, is_sure: bool) -> ProcessRow | None:
     found = USAGE.fullmatch(line)
-    if found is None:
+    usage = None if found is None else rounded_size(found["usage"])
+    if found is None or usage is None:
         return None
     before = found["before"].split()
     name = before[1] if named and len(before) > 1 else b"".join(before[:1]) or NAMELESS
-    usage, limit = rounded_size(found["usage"]), _limit(found["limit"])
-    if usage is None:
-        return None
+    limit = _limit(found["limit"])
     most = None if limit is None or not limit.bytes else limit.bytes
-    is_decimal = re.search(rb"\d ?[kMGT]B", found["usage"]) is not None
-    printed_by = tool if tool != OLD_DOCKER or is_decimal else DOCKER_STATS
+    is_sure = is_sure or re.search(rb"\d ?[kMGT]B", found["usage"]) is not None
+    printed_by = tool if tool != OLD_DOCKER or is_sure else DOCKER_STATS
     row = ProcessRow(printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage)
     return replace(row, limit_bytes=most, container_id=before[0] if named and before else b"")
 
