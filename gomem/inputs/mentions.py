@@ -6,7 +6,7 @@ States        `305 chan send`, a list of goroutines by their state
 Cgroups       `memory.current was 2048086016, active_file was 1942446080`
 Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
 Limits        `3.2 GiB of its 4 GiB limit`, see `used_of_limit`
-RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence
+RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence, see `said_sizes`
 JSON          `"totalAllocatedMemory": 493.16`, a program's own keys
 Tables        `| RSS | 51 MB | 62 MB |`, rows with a size each, see `sized_rows`
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
@@ -42,6 +42,7 @@ from gomem.inputs.named_sizes import (
     stack_words,
     without_limits,
 )
+from gomem.inputs.said_sizes import memory_sizes, rss_in_words
 from gomem.inputs.sized_rows import rows_with_sizes
 from gomem.inputs.system import MACOS, system_of
 from gomem.inputs.text_lines import decoded
@@ -88,12 +89,6 @@ _UNIT = rb"(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)"
 _SIZE = re.compile(
     rb"(?<![\w.,-])(?<![eE]\+)(?:\d+(?:[.,]\d+)*[ ]?" + _UNIT + rb"(?![\w/])"
     rb"|(?:[KMGT]i?B)[:=] *\d+(?:\.\d+)?)"
-)
-_RSS = re.compile(
-    rb"(?<![\w.,-])(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))"
-    rb"(?: of)? (?:RSS|RES|resident)(?![\w%=:])"
-    rb"|(?<![\w%])(?:RSS|RES|resident (?:memory|size|set))(?: \w{1,12}){0,3}[ :=~]{1,3}"
-    rb"(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))(?![\w/])"
 )
 _VIRTUAL = re.compile(
     rb"(?<![\w.,-])(\d[\d.,]{0,15} ?" + _UNIT + rb")(?: of)? virtual\b"
@@ -264,7 +259,7 @@ def _of_use(head: bytes) -> Iterator[Text]:
         is_over = bound in THROTTLED and fields[name] > size
         over = ", where the kernel throttles it" * is_over
         said = text("{}; {} is {}{}", said, bound, Bytes(size), over)
-    rss = _rss_in_words(head)
+    rss = rss_in_words(head)
     beside = text("; it names RSS, too ({})", joined(", ", map(Quoted, rss))) if rss else ""
     yield text("{}{}", said, beside)
 
@@ -297,8 +292,9 @@ def _of_events(events: dict[str, int]) -> Iterator[Text]:
 def _of_sizes(head: bytes) -> Iterator[Mention]:
     """Yield sizes in prose, and crashes."""
     in_use = without_limits(head)
-    sizes = list(dict.fromkeys(decoded(found[0]) for found in _SIZE.finditer(in_use)))
-    rss = _rss_in_words(head)
+    found = (_SIZE.findall(line) or memory_sizes(line) for line in in_use.split(b"\n"))
+    sizes = list(dict.fromkeys(decoded(size) for sizes in found for size in sizes))
+    rss = rss_in_words(head)
     named = joined(", ", map(Quoted, sizes[:NAMED]))
     more = ", …" if sizes[NAMED:] else ""
     if _CRASH.search(head):
@@ -328,12 +324,6 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
         yield Mention(text(words, named, more), Text(_ASK_CAPTURE))
     if limit := limit_words(head):
         yield Mention(text("{}, and no size in use", limit), Text(_ASK_CAPTURE))
-
-
-def _rss_in_words(head: bytes) -> list[str]:
-    """Return the sizes that a sentence calls RSS."""
-    found = (before or behind for before, behind in _RSS.findall(head))
-    return list(dict.fromkeys(decoded(size) for size in found))
 
 
 def _kib(size: bytes) -> int:

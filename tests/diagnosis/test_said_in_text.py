@@ -99,3 +99,39 @@ def test_what_a_sentence_says_that_rss_was_is_another_reading(tmp_path, now, sai
     assert said in words
     assert bool(said) == ("says the text" in words)
     assert bool(said) == ("3903900 kB" not in found.verdict.further)
+
+
+DUMP = (
+    "```\nAlloc = 9 MiB\nHeapAlloc = 9 MiB\nHeapIdle = 270 MiB\nHeapInuse = 12 MiB\n"
+    "HeapReleased = {released} MiB\nHeapSys = 282 MiB\nSys = 300 MiB\nNumGC = 40\n```\n"
+)
+PROFILE = (
+    "```\nType: inuse_space\nShowing nodes accounting for 15MB, 100% of 15MB total\n"
+    "      flat  flat%   sum%        cum   cum%\n"
+    "      15MB   100%   100%       15MB   100%  main.fill\n```\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "evidence", "said"),
+    [
+        ("RSS keeps ~310M all day.", DUMP.format(released=260), "about Sys (300 MiB)"),
+        ("RSS keeps ~310M all day.", DUMP.format(released=260), "madvdontneed=1"),
+        ("RSS keeps ~900M all day.", DUMP.format(released=260), "at most 40 MiB of it is Go's"),
+        ("The RSS of my job went up to 1GB.", PROFILE, "as 1GB, 64 times the 15 MiB"),
+    ],
+)
+def test_rss_in_a_sentence_is_compared_with_what_was_read(sentence, evidence, said, tmp_path):
+    path = tmp_path / "ticket.md"
+    path.write_text(f"Built with go1.14.2.\n\n{sentence}\n\n{evidence}")
+    verdict = gomem.diagnose(path).verdict
+
+    assert said in " ".join(map(str, verdict.whose))
+    assert "not used" not in verdict.further
+
+
+def test_rss_in_a_sentence_is_not_compared_with_a_profile_that_is_most_of_it(tmp_path):
+    path = tmp_path / "ticket.md"
+    path.write_text(f"The RSS of my job went up to 20MB.\n\n{PROFILE}")
+
+    assert "The text gives RSS" not in " ".join(map(str, gomem.diagnose(path).verdict.whose))
