@@ -13,6 +13,7 @@ from gomem.capture.used_numbers import factors_of
 from gomem.diagnosis.goroutine_words import is_excerpt
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.facts.told_beside import texts_beside
+from gomem.inputs.native_leaks import in_malloc
 from gomem.inputs.processes.row import bytes_of, rounded_size
 from gomem.inputs.said_sizes import rss_in_words
 from gomem.inputs.text_lines import decoded
@@ -20,11 +21,13 @@ from gomem.releases import Fact
 from gomem.text import Bytes, BytesChange, Count, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.processes.consumed import UnitLimit
     from gomem.releases import GoVersion
 
+LOG = "runtime_lines"
 FAR_ABOVE = 2  # times: garbage and rounding explain less
 MIN_SHARE, MAX_APART = 0.1, 0.2  # of RSS: released; of that: the difference from Sys
 
@@ -78,6 +81,13 @@ def rss_said_words(diagnosis: Diagnosis) -> Text:
         "last GC: the rest was freed since, is garbage or idle heap, or is no heap of Go's."
     )
     return text(words, Quoted(said), Count(round(size / in_use)), Bytes(in_use))
+
+
+def malloc_words(capture: Capture) -> Text:
+    """What malloc has in use by mallinfo in a text; empty without it."""
+    texts = {file.source.whole_text for file in capture.files if file.kind.name == LOG}
+    said = next(filter(None, map(in_malloc, texts)), None)
+    return Text() if said is None else text("By the text, {}.", said)
 
 
 def _beside_memstats(version: GoVersion, said: tuple[str, int], whole: int, released: int) -> Text:

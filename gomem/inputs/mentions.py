@@ -12,6 +12,7 @@ Tables        `| RSS | 51 MB | 62 MB |`, rows with a size each, see `sized_rows`
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
 In words      `live heap: 410 MiB`, `RSS grows, the heap is flat`, see `named_sizes`
 Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
+Pictures      `![image](https://…)`, `<img src=…>`, in a text that speaks of memory
 Kills         `the pod is OOMKilled`
 Crashes       `fatal error: runtime: out of memory`, without the stacks that name who asked
 
@@ -42,7 +43,7 @@ from gomem.inputs.named_sizes import (
     stack_words,
     without_limits,
 )
-from gomem.inputs.said_sizes import memory_sizes, rss_in_words
+from gomem.inputs.said_sizes import MEMORY_WORDS, memory_sizes, rss_in_words
 from gomem.inputs.sized_rows import rows_with_sizes
 from gomem.inputs.system import MACOS, system_of
 from gomem.inputs.text_lines import decoded
@@ -103,6 +104,10 @@ _JSON_KEY = re.compile(
     rb"\"(\w{0,40}(?:[aA]lloc|[mM]emory|[hH]eap|[rR]ss)\w{0,40})\"\s{0,9}:\s{0,9}"
     rb"(\d[\d.]{0,20})[ \t]{0,9}[,}\r\n]"
 )
+# Not the badge in a link at the head of a README.
+_PICTURE = re.compile(
+    rb"(?<!\[)!\[[^\]\n]{0,200}\]\([^)\s]|<img\b[^>\n]{0,500}\bsrc=", re.IGNORECASE
+)
 _KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
 _ASK_CAPTURE = "gomem capture PID -o DIR records what the process uses, and what for"
@@ -143,10 +148,21 @@ class Mention:
 
 def mentioned(head: bytes) -> Mention | None:
     """Return the most informative mention in a text; None if it mentions nothing about memory."""
-    seen = _mentioned(head)
+    seen = _with_pictures(head, _mentioned(head))
     if seen is None or "gomem capture" not in seen.way_out or system_of(head) != MACOS:
         return seen
     return Mention(seen.what, Text(_ASK_ON_MACOS))
+
+
+def _with_pictures(head: bytes, seen: Mention | None) -> Mention | None:
+    """Add the pictures of a text that speaks of memory: they can have the numbers it lacks."""
+    count = len(_PICTURE.findall(head)) if MEMORY_WORDS.search(head) else 0
+    if not count:
+        return seen
+    what = text("it shows {}, which gomem cannot read", Count(count, "picture"))
+    if seen is None:
+        return Mention(what, Text(_ASK_GROWTH))
+    return Mention(text("{}; {}", seen.what, what), seen.way_out)
 
 
 def _mentioned(head: bytes) -> Mention | None:

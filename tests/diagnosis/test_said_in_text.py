@@ -135,3 +135,16 @@ def test_rss_in_a_sentence_is_not_compared_with_a_profile_that_is_most_of_it(tmp
     path.write_text(f"The RSS of my job went up to 20MB.\n\n{PROFILE}")
 
     assert "The text gives RSS" not in " ".join(map(str, gomem.diagnose(path).verdict.whose))
+
+
+def test_an_early_line_of_cockroach_stands_beside_what_malloc_has_in_use(tmp_path):
+    found = diagnosed(
+        tmp_path,
+        "I160501 10:00:00.100000 server/status/runtime.go:144  runtime stats: 90 goroutines, "
+        "14.50MiB active, 120.00cgo/sec, 0.10/0.02 %(u/s)time, 0.00 %gc (3x)\n"
+        "I160501 10:00:00.200000 server/status/linuxstats.go:56  mallinfo stats: ordblks=2.0 KiB, "
+        "hblkhd=0 B, uordblks=640 MiB, fordblks=70 MiB\n",
+    )
+
+    assert "HeapAlloc is 14 MiB" in found.verdict.headline
+    assert "malloc has 640 MiB in use by mallinfo" in " ".join(map(str, found.verdict.whose))

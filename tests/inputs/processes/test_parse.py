@@ -650,3 +650,17 @@ def test_dots_between_rows_are_no_damage(dots):
 
     assert ["api-x2k9l"] == [*read.processes["name"]]
     assert () == read.damaged
+
+
+def test_a_table_of_talosctl_has_sizes_with_a_blank():
+    head = b"NODE      PID   STATE  THREADS  CPU-TIME  VIRTMEM  RESMEM  LABEL  COMMAND\n"
+    rows = (
+        b"10.0.0.7  1     S      9        48.11     6.0 GB   2.5 GB  none   /sbin/init\n"
+        b"10.0.0.7  2210  S      14       17.02     1.2 GB   80 MB   none   /bin/agent --max 3 GB\n"
+    )
+    table, damage = parse_processes(head + rows, source="a")
+
+    assert [2_500_000_000, 80_000_000] == [row.rss.bytes for row in table.rows]
+    assert [6_000_000_000, 1_200_000_000] == [row.mapped_bytes for row in table.rows]
+    assert [1, 2210] == [row.pid for row in table.rows]
+    assert [] == damage
