@@ -11,7 +11,7 @@ from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
-from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
+from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit, without_bounds
 from gomem.inputs.markdown import outside_fences
 from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.consumed import UnitLimit, limit_of_unit, peak_beside_limit
@@ -162,7 +162,8 @@ def _in_sentences(source: Source) -> tuple[list[str], list[str], dict[str, bool]
     lines = plain_characters(data).split(b"\n")
     places = prose_in(lines) | sentences_in(lines) | _statements_in(lines)
     written = [lines[place] for place in sorted(places)]
-    found = (memory_sizes(without_limits(line)) for line in written)
+    bare = without_bounds(b"\n".join(lines)).split(b"\n")
+    found = (memory_sizes(without_limits(bare[place])) for place in sorted(places))
     sizes = [size.decode() for sizes in found for size in sizes]
     summed = (_SCRIPTED.fullmatch(line.strip()) for line in lines)
     sizes += [found[0].decode("utf-8", "replace") for found in summed if found]

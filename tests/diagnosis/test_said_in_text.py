@@ -148,3 +148,13 @@ def test_an_early_line_of_cockroach_stands_beside_what_malloc_has_in_use(tmp_pat
 
     assert "HeapAlloc is 14 MiB" in found.verdict.headline
     assert "malloc has 640 MiB in use by mallinfo" in " ".join(map(str, found.verdict.whose))
+
+
+def test_a_cgroup_whose_peak_is_its_limit_has_been_full(tmp_path):
+    found = diagnosed(
+        tmp_path,
+        "$ cat memory.usage_in_bytes\n99614720\n$ cat memory.max_usage_in_bytes\n104861696\n"
+        "$ cat memory.limit_in_bytes\n104857600\n",
+    )
+
+    assert "The cgroup has been full, by its peak: it uses 95 %" in found.verdict.headline
