@@ -45,7 +45,7 @@ from gomem.inputs.named_sizes import (
 )
 from gomem.inputs.said_sizes import MEMORY_WORDS, memory_sizes, rss_in_words
 from gomem.inputs.sized_rows import rows_with_sizes
-from gomem.inputs.system import MACOS, system_of
+from gomem.inputs.system import FREEBSD, MACOS, system_of
 from gomem.inputs.text_lines import decoded
 from gomem.inputs.used_of_limit import limits_in_words, used_of_limit
 from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
@@ -115,10 +115,13 @@ _ASK_GROWTH = (
     "gomem capture PID --every 10m -o DIR takes smaps, MemStats and a heap profile together, and "
     "says which of them grows"
 )
-_ASK_ON_MACOS = (
-    "vmmap --summary PID has its memory by region, curl -s http://HOST:PORT/debug/pprof/heap what "
-    "Go retains of it; gomem capture reads /proc, which macOS does not have"
-)
+_ASK_ON = {
+    system: (
+        f"{command} has its memory by region, curl -s http://HOST:PORT/debug/pprof/heap what Go "
+        f"retains of it; gomem capture reads the /proc of Linux, which {system} does not have"
+    )
+    for system, command in ((MACOS, "vmmap --summary PID"), (FREEBSD, "procstat -v PID"))
+}
 _ASK_LIMIT = (
     "docker stats --no-stream or kubectl top pod --containers prints it, "
     "gomem capture PID -o DIR says what it is used for"
@@ -149,9 +152,10 @@ class Mention:
 def mentioned(head: bytes) -> Mention | None:
     """Return the most informative mention in a text; None if it mentions nothing about memory."""
     seen = _with_pictures(head, _mentioned(head))
-    if seen is None or "gomem capture" not in seen.way_out or system_of(head) != MACOS:
+    ask = _ASK_ON.get(system_of(head))
+    if seen is None or ask is None or "gomem capture" not in seen.way_out:
         return seen
-    return Mention(seen.what, Text(_ASK_ON_MACOS))
+    return Mention(seen.what, Text(ask))
 
 
 def _with_pictures(head: bytes, seen: Mention | None) -> Mention | None:
