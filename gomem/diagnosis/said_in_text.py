@@ -13,6 +13,7 @@ from gomem.capture.used_numbers import factors_of
 from gomem.diagnosis.goroutine_words import is_excerpt
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.facts.told_beside import texts_beside
+from gomem.inputs.machine import machine_bytes
 from gomem.inputs.native_leaks import in_malloc
 from gomem.inputs.processes.row import bytes_of, rounded_size
 from gomem.inputs.said_sizes import rss_in_words
@@ -29,7 +30,19 @@ if TYPE_CHECKING:
 
 LOG = "runtime_lines"
 FAR_ABOVE = 2  # times: garbage and rounding explain less
-MIN_SHARE, MAX_APART = 0.1, 0.2  # of RSS: released; of that: the difference from Sys
+MIN_SHARE, MAX_APART = 0.1, 0.2  # of RSS or the machine; of what is released
+
+
+def words_of_the_text(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[Text, ...]:
+    """All that a text says beside what the snapshot of a verdict shows."""
+    capture = diagnosis.capture
+    return (
+        counts_words(diagnosis),
+        beside_words(diagnosis, facts),
+        rss_said_words(diagnosis),
+        malloc_words(capture),
+        machine_words(capture, facts),
+    )
 
 
 _SIZE = rb"(\d{1,9}(?:\.\d{1,3})? ?[kKMGT]i?B)"
@@ -81,6 +94,15 @@ def rss_said_words(diagnosis: Diagnosis) -> Text:
         "last GC: the rest was freed since, is garbage or idle heap, or is no heap of Go's."
     )
     return text(words, Quoted(said), Count(round(size / in_use)), Bytes(in_use))
+
+
+def machine_words(capture: Capture, facts: MomentFacts | None) -> Text:
+    """RSS in a table of processes as a share of the machine that the text shows; else empty."""
+    rss = facts.rss_bytes if facts is not None and facts.rss_is_listed else None
+    whole = max((machine_bytes(source.data) for source in capture.passed_over), default=0)
+    if rss is None or not MIN_SHARE * whole <= rss <= whole:
+        return Text()
+    return text("RSS is {} of the machine's {}.", Share(rss / whole), Bytes(whole))
 
 
 def malloc_words(capture: Capture) -> Text:

@@ -158,3 +158,15 @@ def test_a_cgroup_whose_peak_is_its_limit_has_been_full(tmp_path):
     )
 
     assert "The cgroup has been full, by its peak: it uses 95 %" in found.verdict.headline
+
+
+def test_rss_of_a_table_is_a_share_of_the_machine(tmp_path):
+    found = diagnosed(
+        tmp_path,
+        "```\n$ free -h\n        total   used   free  shared  buff/cache  available\n"
+        "Mem:     60Gi   48Gi  1.0Gi    26Mi        11Gi       11Gi\n"
+        "```\n\n```\nUSER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND\n"
+        "root 96 7.6 63.1 50808908 31457280 ? Ssl Mar05 16:51 /usr/local/bin/agentd\n```\n",
+    )
+
+    assert "RSS is 50 % of the machine's 60 GiB." in " ".join(map(str, found.verdict.whose))
