@@ -78,7 +78,7 @@ _COMMAND = re.compile(
 )
 _ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|alloc)_")
 # A file of a process alone in a line, also as the command that prints it, without a prompt.
-_OF_PROC = re.compile(
+_PROC_PATH = re.compile(
     rb"\s*[`*]{0,2}(?:cat )?/proc/(?:\w+|\$\{?\w+\}?|\$\(\w[^()\n]{0,60}\))/[a-z_]{4,13}"
     rb"[`*:\s]{0,5}"
 )
@@ -301,7 +301,7 @@ def _sessions(lines: Sequence[bytes]) -> set[int]:
 
 def is_mark(line: bytes) -> bool:
     """Whether a line separates two artefacts: a name, a tag, a prompt with a command."""
-    if any(form.fullmatch(line) for form in (FENCE, _NAMED, TAG, _OF_PROC)):
+    if any(form.fullmatch(line) for form in (FENCE, _NAMED, TAG, _PROC_PATH)):
         return True
     return PROMPT.fullmatch(line) is not None and _COMMAND.search(line) is not None
 

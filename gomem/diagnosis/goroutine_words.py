@@ -81,7 +81,7 @@ ANYTHING = text(
     CAPTURE_ONCE,
 )
 RUNNING = "running"
-OF_A_CRASH = b" fp=0x"  # in frames, as the runtime prints them when the program ends
+CRASH_FRAME = b" fp=0x"  # in frames, as the runtime prints them when the program ends
 ALLOCATES = frozenset({"runtime.growslice", "runtime.makeslice", "runtime.mallocgc"})
 PARKED = frozenset({"runtime.gopark", "runtime.goparkunlock", "runtime.park"})
 AT_WORK = frozenset({"running", "runnable", "syscall"})  # states other than waiting
@@ -264,7 +264,7 @@ def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None
     count = Count(int(own["goroutines"].sum()), "goroutine")
     words = "{} here, of the runtime's own ({}): none of the program's is shown."
     files = (file for file in diagnosis.capture.files if file.kind.name == "goroutines")
-    has_ended = any(OF_A_CRASH in file.source.data for file in files)
+    has_ended = any(CRASH_FRAME in file.source.data for file in files)
     return text(words, count, named), False, _LINES_ARE_MISSING if has_ended else WHERE_THEY_WAIT
 
 

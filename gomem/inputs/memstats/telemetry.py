@@ -25,7 +25,7 @@ NAMES = {
     b"total_gc_pause_ns": b"PauseTotalNs",
     b"num_goroutines": b"NumGoroutine",
 }
-OF_ELASTIC = {
+ELASTIC_NAMES = {
     b"heap.allocations.active": b"HeapInuse",
     b"heap.allocations.allocated": b"HeapAlloc",
     b"heap.allocations.frees": b"Frees",
@@ -44,7 +44,9 @@ OF_ELASTIC = {
     b"goroutines": b"NumGoroutine",
 }
 _ELASTIC = re.compile(
-    rb"[\"']?\bgolang\.(" + b"|".join(map(re.escape, OF_ELASTIC)) + rb")[\"']?(?:[ \t]*[:=]|[ \t])"
+    rb"[\"']?\bgolang\.("
+    + b"|".join(map(re.escape, ELASTIC_NAMES))
+    + rb")[\"']?(?:[ \t]*[:=]|[ \t])"
     rb"(?=[ \t]*\d)"
 )
 _ELASTIC_RSS = re.compile(
@@ -64,7 +66,7 @@ _STRUCT = "runtime.MemStats."
 def with_plain_names(text: bytes) -> bytes:
     """Rewrite the names of telemetry libraries as those of MemStats; line numbers do not change."""
     if b"golang." in text:
-        text = _ELASTIC.sub(lambda found: OF_ELASTIC[found[1]] + b":", text)
+        text = _ELASTIC.sub(lambda found: ELASTIC_NAMES[found[1]] + b":", text)
         text = _ELASTIC_RSS.sub(rb"RSS:\1 B", text)
     if b"runtime." not in text:
         return text

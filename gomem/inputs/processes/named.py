@@ -30,7 +30,7 @@ _MEMORY = re.compile(
     rb"^ *Memory: (\d[\d.]{0,10}[BKMGT]?)(?: \(([^()\n]{1,120})\))? *$", re.MULTILINE
 )
 _SERVICE = re.compile(rb"^ *(?:Loaded|Main PID|Tasks|CGroup): ", re.MULTILINE)
-_OF_CGROUP = re.compile(rb"\b(?:min|low|high|max|limit|available|peak|swap): ")
+_CGROUP_BOUND = re.compile(rb"\b(?:min|low|high|max|limit|available|peak|swap): ")
 _MAIN = re.compile(rb"^ *Main PID: (\d{1,10})(?: \(([^()\n]{1,64})\))?", re.MULTILINE)
 _RUNNING = re.compile(
     rb"^ *Active: active \(running\) since [^;\n]{1,80}; ([\w ]{1,40}) ago", re.MULTILINE
@@ -94,7 +94,7 @@ def killed_on_bsd(head: bytes, _: str) -> Resemblance | None:
 def status_of_a_service(head: bytes, _: str) -> Resemblance | None:
     """Describe a service's memory in `systemctl status`."""
     readings = list(_MEMORY.finditer(head))
-    if not readings or not (_SERVICE.search(head) or _OF_CGROUP.search(readings[0][2] or b"")):
+    if not readings or not (_SERVICE.search(head) or _CGROUP_BOUND.search(readings[0][2] or b"")):
         return None
     main, is_one = _MAIN.search(head), len(set(_MAIN.findall(head))) < 2
     memory = readings[-1 if is_one else 0]
