@@ -13,6 +13,7 @@ from gomem.diagnosis.said_in_text import (
     is_of_peak,
     is_within,
     rss_said,
+    rss_said_words,
     said_before,
 )
 from gomem.errors import counted_places
@@ -93,7 +94,7 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
     of_limit = {limit.written} if limit is not None and limit.is_said and is_used else set()
     before = (said_before(diagnosis, facts) for facts in diagnosis.moments)
     of_limit |= {said[0] for said in before if said is not None}
-    of_limit.add(rss_said(diagnosis)[0])
+    of_limit |= {rss_said(diagnosis)[0]} if rss_said_words(diagnosis) else set()
     unused = (
         ("size", [size for size in capture.unused_sizes if size not in of_limit]),
         ("goroutine count", () if counts_answer(diagnosis) else capture.unused_counts),
