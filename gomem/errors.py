@@ -150,4 +150,5 @@ def excerpt(text: bytes | str) -> str:
     """Shorten offending text for a message; bytes that are not UTF-8 become escapes."""
     if isinstance(text, bytes):
         text = text[: 4 * EXCERPT_CHARACTERS].decode("utf-8", "backslashreplace")
+    text = text.rstrip("\r\n")
     return text if len(text) <= EXCERPT_CHARACTERS else text[: EXCERPT_CHARACTERS - 1] + "…"

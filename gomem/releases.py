@@ -204,6 +204,14 @@ _AMONG = re.compile(
     rb"(?=, ?(?:no |without )?(?:GO[A-Z]{2,10}|CGO_ENABLED)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
+# The answer below a question of an issue template, in a fence or tags, or behind a prompt.
+_ANSWER = re.compile(
+    rb"\b(?:version of go(?:lang)?|go(?:lang)? version)\b[^\n\d]{0,60}\n"
+    rb"(?:[ \t>]*(?:`{3,}\w*|<[^<>\n]{1,200}>)?[ \t]*\n){0,6}"
+    rb"[ \t>]*(?:<[a-z]{1,9}>)*[ \t]*(?:[$#%-][ \t]+)?[`*\"]{0,3}(?:(?:go(?:lang)?)?[ \t]*v?)"
+    rb"(1\.\d{1,2}(?:\.\d{1,3})?)(?![\w.]*\d)",
+    re.IGNORECASE,
+)
 _ANY_RELEASE = re.compile(rb"(?<![\w.])go ?(1\.\d{1,2}(?:\.\d{1,3})?)(?![\w.]*\d)", re.IGNORECASE)
 # What docker version, podman version and the like print of themselves, and a process of docker's.
 _DOCKER_VERSION = re.compile(rb"API version:[^\n]*\n[ \t>]*go version[^\n]*", re.IGNORECASE)
@@ -230,6 +238,7 @@ def stated_release(text: bytes) -> str:
     if _POD_LIST.search(text) and not _IS_OF_CLUSTER.search(text):
         text = _CLUSTER_VERSION.sub(b"", text)
     found = {(first or second).decode() for first, second in _STATED.findall(text)}
+    found.update(map(bytes.decode, _ANSWER.findall(text)))
     if not found and len(set(_ANY_RELEASE.findall(text))) == 1:
         found = {(first or second).decode() for first, second in _AMONG.findall(text)}
     return f"go{found.pop()}" if len(found) == 1 else ""

@@ -100,7 +100,7 @@ def _reading(file: Artefact) -> _Reading | None:
     own = [who for who in sizes if names[who] not in TOOLS] or list(sizes)
     if not own:
         return None
-    return _Reading(file, sizes, max(killed[-1:] or own, key=lambda who: sizes[who][0]))
+    return _Reading(file, sizes, max(killed or own, key=lambda who: sizes[who][0]))
 
 
 def _names(file: Artefact) -> dict[_Who, str]:

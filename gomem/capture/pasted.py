@@ -77,6 +77,11 @@ _COMMAND = re.compile(
     rb"|ps_mem|smem|numastat|crictl|nomad|vmmap|procstat|date|df|du|uptime|wc|ls)\b"
 )
 _ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|alloc)_")
+# A file of a process alone in a line, also as the command that prints it, without a prompt.
+_PROC_PATH = re.compile(
+    rb"\s*[`*]{0,2}(?:cat )?/proc/(?:\w+|\$\{?\w+\}?|\$\(\w[^()\n]{0,60}\))/[a-z_]{4,13}"
+    rb"[`*:\s]{0,5}"
+)
 _ASKS_SMAPS = re.compile(rb"/smaps(?!_rollup)\b")
 _HEADING = re.compile(
     rb"\s*(?:#{1,6} [A-Za-z][A-Za-z0-9 /,'()-]*:?|\*\*[^*\n]{1,80}\*\*:?"
@@ -85,6 +90,7 @@ _HEADING = re.compile(
     rb"(?:,? [A-Za-z]+){0,4}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
 )
 # A line that announces what is below, with code in it: "Usage by `grep Vm /proc/1/status`:"
+_KEY, _KEY_BELOW = re.compile(rb"( *)[\w.-]+:\s*"), re.compile(rb"( *)[\w.-]+:(?: \S|\s*$)")
 _WITH_CODE = re.compile(rb"[A-Z][^\n\t`]{2,200}`[^`\n]{1,200}`[^\n`]{0,100}:")
 _WORD = re.compile(rb"[A-Za-z][a-z']+")
 _SENTENCE_WORDS = frozenset(
@@ -295,7 +301,7 @@ def _sessions(lines: Sequence[bytes]) -> set[int]:
 
 def is_mark(line: bytes) -> bool:
     """Whether a line separates two artefacts: a name, a tag, a prompt with a command."""
-    if any(form.fullmatch(line) for form in (FENCE, _NAMED, TAG)):
+    if any(form.fullmatch(line) for form in (FENCE, _NAMED, TAG, _PROC_PATH)):
         return True
     return PROMPT.fullmatch(line) is not None and _COMMAND.search(line) is not None
 
@@ -307,7 +313,10 @@ def prose_in(lines: Sequence[bytes], begins: Collection[int] = ()) -> set[int]:
     place = 0
     is_crash = any(words in line for line in lines for words in FATAL)
     kept = (
-        place not in begins and _is_prose(line if not is_crash or line.strip() != STACK else b"")
+        place not in begins
+        and not (is_crash and line.strip() == STACK)
+        and _is_prose(line)
+        and not _is_key(lines, place)
         for place, line in enumerate(lines)
     )
     for is_prose, group in groupby(kept):
@@ -345,6 +354,13 @@ def _is_prose(line: bytes) -> bool:
         return False
     words = _WORD.findall(line.lower())
     return len(words) >= MIN_WORDS and not _SENTENCE_WORDS.isdisjoint(words)
+
+
+def _is_key(lines: Sequence[bytes], place: int) -> bool:
+    """Whether a line is a key of YAML with keys below it, which looks like a heading."""
+    key = _KEY.fullmatch(lines[place])
+    below = _KEY_BELOW.match(lines[place + 1]) if key and place + 1 < len(lines) else None
+    return key is not None and below is not None and len(below[1]) > len(key[1])
 
 
 def _named(lines: Sequence[bytes], stretch: Stretch) -> Stretch | None:

@@ -11,11 +11,12 @@ from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
-from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit
+from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit, without_bounds
 from gomem.inputs.markdown import outside_fences
 from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.consumed import UnitLimit, limit_of_unit, peak_beside_limit
 from gomem.inputs.processes.row import rounded_size
+from gomem.inputs.said_sizes import MEMORY_WORDS, SIZE, memory_sizes
 from gomem.inputs.shown_by_tools import sizes_by_tools
 from gomem.inputs.sized_rows import tables_of_sizes
 from gomem.inputs.system import system_of
@@ -32,22 +33,10 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 16  # searched for the Go release
 NAMED = 3  # sizes, or settings
-_SIZE = re.compile(
-    rb"(?<![\w.])(?<![eE]\+)"
-    rb"(?:\d+-)?(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
-    rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
-)
 # What a person's script printed of numbers that it added up: `Total RSS: 448.5 MB`.
 _SCRIPTED = re.compile(
     rb"(?:total|sum|all)\b[^\n:=]{0,40}?\b(?:rss|pss|uss|mem(?:ory)?)\b[^\n:=]{0,20}[:=] ?"
     rb"\d[\d.,]{0,15} ?[KMGT]i?B",
-    re.IGNORECASE,
-)
-_MEMORY_WORDS = re.compile(
-    rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident|(?<!cpu )(?<!disk )usage"
-    rb"|footprint|oom\w*|working[ _-]set|\w+_memory_\w+"
-    rb"|(?:pods?|process|container|program|service|server|daemon|it) (?:now )?"
-    rb"(?:uses|used|consumes|takes)(?! [^\n]*\bdisk))\b",
     re.IGNORECASE,
 )
 # Goroutines counted in a sentence; people write coroutines, too.
@@ -109,7 +98,7 @@ class Prose:
         self.sizes += sizes
         self.counts += counts
         self.limits.update(limits)
-        head = source.data[:HEAD_BYTES]
+        head = plain_characters(source.data[:HEAD_BYTES])
         for table, sizes in tables_of_sizes(head) if b"\0" not in head else ():
             self.sizes += sizes if kind_of(table) is None else []
         for compare in _SAID if b"\0" not in head else ():
@@ -173,7 +162,8 @@ def _in_sentences(source: Source) -> tuple[list[str], list[str], dict[str, bool]
     lines = plain_characters(data).split(b"\n")
     places = prose_in(lines) | sentences_in(lines) | _statements_in(lines)
     written = [lines[place] for place in sorted(places)]
-    found = (_SIZE.findall(without_limits(line)) for line in written if _MEMORY_WORDS.search(line))
+    bare = without_bounds(b"\n".join(lines)).split(b"\n")
+    found = (memory_sizes(without_limits(bare[place])) for place in sorted(places))
     sizes = [size.decode() for sizes in found for size in sizes]
     summed = (_SCRIPTED.fullmatch(line.strip()) for line in lines)
     sizes += [found[0].decode("utf-8", "replace") for found in summed if found]
@@ -190,7 +180,7 @@ def _statements_in(lines: Sequence[bytes]) -> set[int]:
     for place, line in outside_fences(lines):
         if len(line) > MAX_STATEMENT or _NO_STATEMENT.search(line):
             continue
-        words, sizes = _SIZE.subn(b"", line) if _MEMORY_WORDS.search(line) else (line, 0)
+        words, sizes = SIZE.subn(b"", line) if MEMORY_WORDS.search(line) else (line, 0)
         if (0 < sizes <= MAX_SIZES and not re.search(rb"\d", words)) or _COUNTED.search(line):
             found.add(place)
     return found

@@ -259,8 +259,10 @@ def _gravest(
         return Severity.CRITICAL, title
     if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
         if not use.is_counted:
-            words = "The cgroup is nearly full: it uses {} of its limit of {}"
-            return Severity.INFO, text(words, Share(use.current_bytes / limit), size)
+            was_full = (use.peak_bytes or 0) >= limit
+            words = "The cgroup {}: it uses {} of its limit of {}"
+            full = "has been full, by its peak" if was_full else "is nearly full"
+            return Severity.INFO, text(words, full, Share(use.current_bytes / limit), size)
         words = "The cgroup is nearly full: unreclaimable memory is {} of the limit of {}{}"
         return Severity.CRITICAL, text(words, share, size, _mostly(use))
     if growth is not None and _is_soon(growth, limits):

@@ -8,7 +8,14 @@ from gomem.capture.prose import first_quoted
 from gomem.capture.said_rss import SaidPart
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.multiplying_series import MECHANISM, pages_with_series
-from gomem.diagnosis.said_in_text import counts_answer, is_of_peak, is_within, said_before
+from gomem.diagnosis.said_in_text import (
+    counts_answer,
+    is_of_peak,
+    is_within,
+    rss_said,
+    rss_said_words,
+    said_before,
+)
 from gomem.errors import counted_places
 from gomem.inputs.environ.parse import GOGC
 from gomem.text import Count, File, Quoted, Text, joined, text
@@ -87,6 +94,7 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
     of_limit = {limit.written} if limit is not None and limit.is_said and is_used else set()
     before = (said_before(diagnosis, facts) for facts in diagnosis.moments)
     of_limit |= {said[0] for said in before if said is not None}
+    of_limit |= {rss_said(diagnosis)[0]} if rss_said_words(diagnosis) else set()
     unused = (
         ("size", [size for size in capture.unused_sizes if size not in of_limit]),
         ("goroutine count", () if counts_answer(diagnosis) else capture.unused_counts),

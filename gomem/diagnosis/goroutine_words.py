@@ -81,6 +81,7 @@ ANYTHING = text(
     CAPTURE_ONCE,
 )
 RUNNING = "running"
+CRASH_FRAME = b" fp=0x"  # in frames, as the runtime prints them when the program ends
 ALLOCATES = frozenset({"runtime.growslice", "runtime.makeslice", "runtime.mallocgc"})
 PARKED = frozenset({"runtime.gopark", "runtime.goparkunlock", "runtime.park"})
 AT_WORK = frozenset({"running", "runnable", "syscall"})  # states other than waiting
@@ -158,7 +159,14 @@ def _step_of(diagnosis: Diagnosis) -> Text:
         return step
     counts = [each for each in diagnosis.facts.goroutine_counts if each.frame is not None]
     is_cut = counts[-1].shown < limits.most_share * counts[-1].goroutines
-    return _THE_WHOLE_DUMP if is_cut or is_excerpt(diagnosis) else NO_BYTES
+    if is_cut or is_excerpt(diagnosis):
+        return _THE_WHOLE_DUMP
+    where, there = str(largest["function"]), int(largest["goroutines"])
+    is_own = "." in where and not (in_standard_library(where) or of_the_runtime(where))
+    if len(counts) > 1 or there < limits.goroutine_growth or not is_own:
+        return NO_BYTES
+    words = "See whether the number in {} grows: {}. A constant number can be by design."
+    return text(words, Function(where), TAKE_GOROUTINES)
 
 
 def is_excerpt(diagnosis: Diagnosis) -> bool:
@@ -255,7 +263,9 @@ def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None
         return headless, False, _LINES_ARE_MISSING
     count = Count(int(own["goroutines"].sum()), "goroutine")
     words = "{} here, of the runtime's own ({}): none of the program's is shown."
-    return text(words, count, named), False, WHERE_THEY_WAIT
+    files = (file for file in diagnosis.capture.files if file.kind.name == "goroutines")
+    has_ended = any(CRASH_FRAME in file.source.data for file in files)
+    return text(words, count, named), False, _LINES_ARE_MISSING if has_ended else WHERE_THEY_WAIT
 
 
 def _headless_words(diagnosis: Diagnosis) -> Text:

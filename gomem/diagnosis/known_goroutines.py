@@ -44,6 +44,7 @@ _CLOSE_BODIES = text(
     TAKE_GOROUTINES,
 )
 GOLEAK = "goleak"
+INTERNAL = "/internal/"
 RUNS_TESTS = "testing.(*M).Run"
 _IN_INIT = re.compile(r"\.init(?:\.[0-9]+)?(?:\.func[0-9.]+)?$")
 _CLOSE_IDLE = text(
@@ -110,6 +111,8 @@ def step_of_test(dumps: Sequence[Goroutines], largest: pd.Series) -> Text:
     if where.startswith(HTTP_CLIENT):
         return _CLOSE_IDLE
     what = text("what {} starts", Function(begun)) if begun else "these goroutines"
+    if INTERNAL in begun:  # only its library can call it
+        what = text("what the test opens of {}", begun.partition(INTERNAL)[0])
     how = _ENDS.get(str(largest["state"]), "close it, or cancel its context")
     return text("Stop {} before the test ends: {}.", what, how)
 

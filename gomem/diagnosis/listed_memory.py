@@ -67,6 +67,7 @@ TAKE_USE = (
     Command("cd /sys/fs/cgroup/memory; cat memory.usage_in_bytes memory.stat"),
 )
 MIN_CACHE_BYTES = 8 * MIB
+MAX_KILLED = 4  # named beside the process of the report
 SMAPS_TOO = text(
     "Collect smaps and MemStats at the same time to see what is in RSS: {}.", TAKE_SMAPS
 )
@@ -103,7 +104,15 @@ def listed_words(listed: Listed) -> Text:
         others = text("; {} listed", Count(listed.others, *(f"other {noun}" for noun in nouns)))
     is_container = listed.rss_bytes is None
     name = Quoted(listed.name) if is_container else Program(listed.name or "a process")
-    return text("{}{}, by {}{}{}", name, pid, tool, rounded, others)
+    return text("{}{}, by {}{}{}{}", name, pid, tool, rounded, others, _also_killed(listed))
+
+
+def _also_killed(listed: Listed) -> Text:
+    """Name the other processes that the kernel killed, with their sizes; empty without any."""
+    named = [text("{} at {}", Program(name), Bytes(size)) for name, size in listed.also_killed]
+    left = len(named) - MAX_KILLED
+    more = text(" and {} more", str(left)) if left > 0 else ""
+    return text("; also killed: {}{}", joined(", ", named[:MAX_KILLED]), more) if named else Text()
 
 
 def address_space_words(facts: MomentFacts | None) -> Text:
@@ -143,8 +152,8 @@ _COUNTED_BY = {
         "memory and tmpfs are not in it, but the limit counts them."
     ),
     DOCKER_STATS: (
-        "A working set is RSS plus active page cache and kernel memory; before 20.10 "
-        "docker's CLI left out all page cache, and so shared memory and tmpfs."
+        "A working set is RSS plus active page cache and kernel memory; docker's CLI of 17.06 to "
+        "19.03 left out all page cache, with shared memory and tmpfs, and before counted all of it."
     ),
 }
 _WHOLE_USE = frozenset({OLD_DOCKER, CACHELESS_DOCKER})  # tools that show no working set

@@ -11,15 +11,38 @@ from typing import TYPE_CHECKING
 from gomem.capture.prose import first_quoted
 from gomem.capture.used_numbers import factors_of
 from gomem.diagnosis.goroutine_words import is_excerpt
+from gomem.facts.profiles import IN_USE, that_count
 from gomem.facts.told_beside import texts_beside
-from gomem.inputs.processes.row import rounded_size
+from gomem.inputs.machine import machine_bytes
+from gomem.inputs.native_leaks import in_malloc
+from gomem.inputs.processes.row import bytes_of, rounded_size
+from gomem.inputs.said_sizes import rss_in_words
 from gomem.inputs.text_lines import decoded
+from gomem.releases import Fact
 from gomem.text import Bytes, BytesChange, Count, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.processes.consumed import UnitLimit
+    from gomem.releases import GoVersion
+
+LOG = "runtime_lines"
+FAR_ABOVE = 2  # times: garbage and rounding explain less
+MIN_SHARE, MAX_APART = 0.1, 0.2  # of RSS or the machine; of what is released
+
+
+def words_of_the_text(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[Text, ...]:
+    """All that a text says beside what the snapshot of a verdict shows."""
+    capture = diagnosis.capture
+    return (
+        counts_words(diagnosis),
+        beside_words(diagnosis, facts),
+        rss_said_words(diagnosis),
+        malloc_words(capture),
+        machine_words(capture, facts),
+    )
 
 
 _SIZE = rb"(\d{1,9}(?:\.\d{1,3})? ?[kKMGT]i?B)"
@@ -40,6 +63,66 @@ def counts_words(diagnosis: Diagnosis) -> Text:
     if not counts_answer(diagnosis):
         return Text()
     return text("The text says: {}.", first_quoted(diagnosis.capture.unused_counts))
+
+
+def rss_said(diagnosis: Diagnosis) -> tuple[str, int]:
+    """Return the largest RSS in sentences, as written and in bytes; 0 if any file has RSS."""
+    capture = diagnosis.capture
+    if not capture.unused_sizes or any(
+        moment.rss_bytes is not None for moment in diagnosis.moments
+    ):
+        return "", 0
+    texts = {source.whole_text for source in (file.source for file in capture.files)}
+    called = {size for text in texts for size in rss_in_words(text)}
+    sizes = ((size, bytes_of(size.encode())) for size in capture.unused_sizes if size in called)
+    return max(sizes, key=lambda size: size[1], default=("", 0))
+
+
+def rss_said_words(diagnosis: Diagnosis) -> Text:
+    """Compare the RSS in a sentence with MemStats or a heap profile; empty without them."""
+    said, size = rss_said(diagnosis)
+    stats = diagnosis.capture.memstats[["Sys", "HeapReleased"]].dropna()
+    if size and len(stats):
+        whole, released = map(int, stats.iloc[-1])
+        return _beside_memstats(diagnosis.capture.go_version, (said, size), whole, released)
+    profiles = that_count(IN_USE, diagnosis.capture.heap_profiles)
+    in_use = int([*profiles.values()][-1].total(IN_USE)) if profiles else 0
+    if not 0 < FAR_ABOVE * in_use <= size:
+        return Text()
+    words = (
+        "The text gives RSS as {}, {} times the {} of the profile, which has what was live at the "
+        "last GC: the rest was freed since, is garbage or idle heap, or is no heap of Go's."
+    )
+    return text(words, Quoted(said), Count(round(size / in_use)), Bytes(in_use))
+
+
+def machine_words(capture: Capture, facts: MomentFacts | None) -> Text:
+    """RSS in a table of processes as a share of the machine that the text shows; else empty."""
+    rss = facts.rss_bytes if facts is not None and facts.rss_is_listed else None
+    whole = max((machine_bytes(source.data) for source in capture.passed_over), default=0)
+    if rss is None or not MIN_SHARE * whole <= rss <= whole:
+        return Text()
+    return text("RSS is {} of the machine's {}.", Share(rss / whole), Bytes(whole))
+
+
+def malloc_words(capture: Capture) -> Text:
+    """What malloc has in use by mallinfo in a text; empty without it."""
+    texts = {file.source.whole_text for file in capture.files if file.kind.name == LOG}
+    said = next(filter(None, map(in_malloc, texts)), None)
+    return Text() if said is None else text("By the text, {}.", said)
+
+
+def _beside_memstats(version: GoVersion, said: tuple[str, int], whole: int, released: int) -> Text:
+    written, size = said
+    beyond = size - (whole - released)
+    if released < MIN_SHARE * size or abs(beyond - released) > MAX_APART * released:
+        words = "The text gives RSS as {}: at most {} of it is Go's (Sys minus HeapReleased)."
+        is_more = size > whole - released
+        return text(words, Quoted(written), Bytes(whole - released)) if is_more else Text()
+    words = "The text gives RSS as {}, about Sys ({}): the {} that Go released is still in RSS{}."
+    lazily = ", as with MADV_FREE; GODEBUG=madvdontneed=1 returns it at once"
+    freed = lazily * version.possibly(Fact.MADV_FREE)
+    return text(words, Quoted(written), Bytes(whole), Bytes(released), freed)
 
 
 def beside_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:

@@ -58,7 +58,7 @@ from gomem.diagnosis.other_runs import (
 from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.part_words import file_words, is_at_most, most_of, native_words, runtime_words
 from gomem.diagnosis.replicas import replica_words
-from gomem.diagnosis.said_in_text import beside_words, counts_words
+from gomem.diagnosis.said_in_text import words_of_the_text
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.facts.goroutines import has_crashed
 from gomem.inputs.answer import Answer
@@ -174,8 +174,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         unread_series_words(diagnosis.capture),
         kept_words(diagnosis.capture),
         series_words(diagnosis),
-        counts_words(diagnosis),
-        beside_words(diagnosis, facts),
+        *words_of_the_text(diagnosis, facts),
         earlier,
         report_words(facts),
         replica_words(diagnosis, facts),

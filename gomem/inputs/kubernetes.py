@@ -55,7 +55,7 @@ _STATUS = re.compile(
     re.MULTILINE,
 )
 _RESTARTS = re.compile(
-    rb"^[ \t]*+(?:Restart Count|[\"']?restartCount[\"']?):[ \t]+(\d{1,6}),?[ \t]*$", re.MULTILINE
+    rb"^[ \t]*+(?:Restart Count|[\"']?restartCount[\"']?):[ \t]+(\d{1,6}),?[ \t]*\r?$", re.MULTILINE
 )
 _LIVED = re.compile(
     rb"^[ \t>]*Reason:[ \t]+OOMKilled[ \t]*\r?\n(?:[ \t>]*Exit Code:[^\n]{0,40}\n)?"
@@ -272,6 +272,11 @@ def _size(said: bytes) -> Text:
 def _bound(size: bytes, head: bytes) -> Rounded | None:
     """Read a limit: `3G` is decimal in Kubernetes, and binary in a file of Docker Compose."""
     return rounded_size(size) if _COMPOSE.search(head) else quantity(size)
+
+
+def without_bounds(data: bytes) -> bytes:
+    """Return a text without its descriptions of limits and requests, whose lines are blank."""
+    return _BLOCK.sub(lambda block: b"\n" * block[0].count(b"\n"), data)
 
 
 def _bounds(head: bytes) -> dict[str, list[Text]]:

@@ -109,6 +109,11 @@ def of_the_machine(head: bytes, _: str) -> Resemblance | None:
     return Resemblance(what, _ASK_SHARED, is_evidence=is_evidence)
 
 
+def machine_bytes(head: bytes) -> int:
+    """Return the machine's memory by top, htop, free or meminfo; 0 without them."""
+    return next(_readings(head), ("", {}))[1].get("total", 0)
+
+
 def nodes_of_kubectl(head: bytes, _: str) -> Resemblance | None:
     """Describe the table of nodes of `kubectl top nodes`: the smallest and the largest."""
     table = _NODES.search(head)

@@ -6,12 +6,13 @@ States        `305 chan send`, a list of goroutines by their state
 Cgroups       `memory.current was 2048086016, active_file was 1942446080`
 Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
 Limits        `3.2 GiB of its 4 GiB limit`, see `used_of_limit`
-RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence
+RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence, see `said_sizes`
 JSON          `"totalAllocatedMemory": 493.16`, a program's own keys
 Tables        `| RSS | 51 MB | 62 MB |`, rows with a size each, see `sized_rows`
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
 In words      `live heap: 410 MiB`, `RSS grows, the heap is flat`, see `named_sizes`
 Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
+Pictures      `![image](https://…)`, `<img src=…>`, in a text that speaks of memory
 Kills         `the pod is OOMKilled`
 Crashes       `fatal error: runtime: out of memory`, without the stacks that name who asked
 
@@ -42,8 +43,9 @@ from gomem.inputs.named_sizes import (
     stack_words,
     without_limits,
 )
+from gomem.inputs.said_sizes import MEMORY_WORDS, memory_sizes, rss_in_words
 from gomem.inputs.sized_rows import rows_with_sizes
-from gomem.inputs.system import MACOS, system_of
+from gomem.inputs.system import FREEBSD, MACOS, system_of
 from gomem.inputs.text_lines import decoded
 from gomem.inputs.used_of_limit import limits_in_words, used_of_limit
 from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
@@ -89,12 +91,6 @@ _SIZE = re.compile(
     rb"(?<![\w.,-])(?<![eE]\+)(?:\d+(?:[.,]\d+)*[ ]?" + _UNIT + rb"(?![\w/])"
     rb"|(?:[KMGT]i?B)[:=] *\d+(?:\.\d+)?)"
 )
-_RSS = re.compile(
-    rb"(?<![\w.,-])(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))"
-    rb"(?: of)? (?:RSS|RES|resident)(?![\w%=:])"
-    rb"|(?<![\w%])(?:RSS|RES|resident (?:memory|size|set))(?: \w{1,12}){0,3}[ :=~]{1,3}"
-    rb"(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))(?![\w/])"
-)
 _VIRTUAL = re.compile(
     rb"(?<![\w.,-])(\d[\d.,]{0,15} ?" + _UNIT + rb")(?: of)? virtual\b"
     rb"|\bvirtual (?:memory|size|set)(?: \w{1,12}){0,3}[ :=~]{1,3}(\d[\d.,]{0,15} ?" + _UNIT
@@ -108,6 +104,10 @@ _JSON_KEY = re.compile(
     rb"\"(\w{0,40}(?:[aA]lloc|[mM]emory|[hH]eap|[rR]ss)\w{0,40})\"\s{0,9}:\s{0,9}"
     rb"(\d[\d.]{0,20})[ \t]{0,9}[,}\r\n]"
 )
+# Not the badge in a link at the head of a README.
+_PICTURE = re.compile(
+    rb"(?<!\[)!\[[^\]\n]{0,200}\]\([^)\s]|<img\b[^>\n]{0,500}\bsrc=", re.IGNORECASE
+)
 _KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
 _ASK_CAPTURE = "gomem capture PID -o DIR records what the process uses, and what for"
@@ -115,10 +115,13 @@ _ASK_GROWTH = (
     "gomem capture PID --every 10m -o DIR takes smaps, MemStats and a heap profile together, and "
     "says which of them grows"
 )
-_ASK_ON_MACOS = (
-    "vmmap --summary PID has its memory by region, curl -s http://HOST:PORT/debug/pprof/heap what "
-    "Go retains of it; gomem capture reads /proc, which macOS does not have"
-)
+_ASK_ON = {
+    system: (
+        f"{command} has its memory by region, curl -s http://HOST:PORT/debug/pprof/heap what Go "
+        f"retains of it; gomem capture reads the /proc of Linux, which {system} does not have"
+    )
+    for system, command in ((MACOS, "vmmap --summary PID"), (FREEBSD, "procstat -v PID"))
+}
 _ASK_LIMIT = (
     "docker stats --no-stream or kubectl top pod --containers prints it, "
     "gomem capture PID -o DIR says what it is used for"
@@ -148,10 +151,22 @@ class Mention:
 
 def mentioned(head: bytes) -> Mention | None:
     """Return the most informative mention in a text; None if it mentions nothing about memory."""
-    seen = _mentioned(head)
-    if seen is None or "gomem capture" not in seen.way_out or system_of(head) != MACOS:
+    seen = _with_pictures(head, _mentioned(head))
+    ask = _ASK_ON.get(system_of(head))
+    if seen is None or ask is None or "gomem capture" not in seen.way_out:
         return seen
-    return Mention(seen.what, Text(_ASK_ON_MACOS))
+    return Mention(seen.what, Text(ask))
+
+
+def _with_pictures(head: bytes, seen: Mention | None) -> Mention | None:
+    """Add the pictures of a text that speaks of memory: they can have the numbers it lacks."""
+    count = len(_PICTURE.findall(head)) if MEMORY_WORDS.search(head) else 0
+    if not count:
+        return seen
+    what = text("it shows {}, which gomem cannot read", Count(count, "picture"))
+    if seen is None:
+        return Mention(what, Text(_ASK_GROWTH))
+    return Mention(text("{}; {}", seen.what, what), seen.way_out)
 
 
 def _mentioned(head: bytes) -> Mention | None:
@@ -264,7 +279,7 @@ def _of_use(head: bytes) -> Iterator[Text]:
         is_over = bound in THROTTLED and fields[name] > size
         over = ", where the kernel throttles it" * is_over
         said = text("{}; {} is {}{}", said, bound, Bytes(size), over)
-    rss = _rss_in_words(head)
+    rss = rss_in_words(head)
     beside = text("; it names RSS, too ({})", joined(", ", map(Quoted, rss))) if rss else ""
     yield text("{}{}", said, beside)
 
@@ -297,8 +312,9 @@ def _of_events(events: dict[str, int]) -> Iterator[Text]:
 def _of_sizes(head: bytes) -> Iterator[Mention]:
     """Yield sizes in prose, and crashes."""
     in_use = without_limits(head)
-    sizes = list(dict.fromkeys(decoded(found[0]) for found in _SIZE.finditer(in_use)))
-    rss = _rss_in_words(head)
+    found = (_SIZE.findall(line) or memory_sizes(line) for line in in_use.split(b"\n"))
+    sizes = list(dict.fromkeys(decoded(size) for sizes in found for size in sizes))
+    rss = rss_in_words(head)
     named = joined(", ", map(Quoted, sizes[:NAMED]))
     more = ", …" if sizes[NAMED:] else ""
     if _CRASH.search(head):
@@ -328,12 +344,6 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
         yield Mention(text(words, named, more), Text(_ASK_CAPTURE))
     if limit := limit_words(head):
         yield Mention(text("{}, and no size in use", limit), Text(_ASK_CAPTURE))
-
-
-def _rss_in_words(head: bytes) -> list[str]:
-    """Return the sizes that a sentence calls RSS."""
-    found = (before or behind for before, behind in _RSS.findall(head))
-    return list(dict.fromkeys(decoded(size) for size in found))
 
 
 def _kib(size: bytes) -> int:

@@ -7,6 +7,7 @@ memcheck      ==77== 99 bytes in 9 blocks are definitely lost in loss record 9 o
               ==77==    definitely lost: 99 bytes in 9 blocks           of the summary
 massif        desc: … cmd: … and mem_heap_B=99 per snapshot             (Valgrind)
 heaptrack     peak heap memory consumption: 9.99MB after 9.9s, total memory leaked: 9.99MB
+mallinfo      mallinfo stats: …, uordblks=980 MiB, fordblks=109 MiB      (glibc, as programs log it)
 None counts what Go allocates: its heap does not come from malloc.
 """
 
@@ -16,6 +17,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gomem.errors import excerpt
+from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.resemblance import Resemblance
 from gomem.text import Bytes, Count, Quoted, Text, joined, text
 
@@ -51,6 +53,7 @@ _HEAPTRACK = re.compile(
     rb"^[ \t>]*(peak heap memory consumption|peak RSS \(including heaptrack overhead\)"
     rb"|total memory leaked): (\d[\d.]{0,12} ?[KMGT]?i?B)", re.MULTILINE,
 )  # fmt: skip
+_MALLINFO = re.compile(rb"\buordblks[=: ]{1,3}(\d[\d.]{0,12}) ?([KMGT]?i?B?)(?![\w.])")
 _ASK = (
     "that is memory of C's allocator, which no Go profile has; gomem capture PID -o DIR says how "
     "much of RSS it is"
@@ -59,7 +62,9 @@ _ASK = (
 
 def native_allocations(head: bytes, _: str) -> Resemblance | None:
     """Describe what a tool for C and C++ says is allocated outside Go, and not freed."""
-    said = next(filter(None, (look(head) for look in (_memleak, _memcheck, _others))), None)
+    said = next(
+        filter(None, (look(head) for look in (_memleak, _memcheck, _others, in_malloc))), None
+    )
     return None if said is None else Resemblance(said, _ASK, is_evidence=True)
 
 
@@ -111,6 +116,14 @@ def _others(head: bytes) -> Text | None:
 def _of_heaptrack(head: bytes) -> Iterator[Text]:
     for name, size in _HEAPTRACK.findall(head):
         yield text("{} {}", name.decode("ascii"), Quoted(size.decode("ascii")))
+
+
+def in_malloc(head: bytes) -> Text | None:
+    """Say what malloc has in use by mallinfo, the last that a text has; None without it."""
+    sizes = _MALLINFO.findall(head) if b"uordblks" in head else []
+    size = rounded_size(b"".join(sizes[-1])) if sizes else None
+    words = "malloc has {} in use by mallinfo (uordblks): memory of C, which is not in Go's heap"
+    return None if size is None else text(words, Bytes(size.bytes))
 
 
 def _number(said: bytes) -> int:

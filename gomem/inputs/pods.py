@@ -59,11 +59,17 @@ def _pods_words(again: Sequence[re.Match[bytes]]) -> Text:
 
 
 def lines_of_pods(data: bytes) -> set[int]:
-    """Return the lines, from 1, of a list of pods in a text of another kind."""
+    """Return the lines, from 1, of a list of pods in a text of another kind.
+
+    Without its head, those are of pods that were killed.
+    """
     begun = _HEAD.search(data)
-    if begun is None or restarts_of_pods(data, "") is None:
+    rows = list(_ROW.finditer(data, 0 if begun is None else begun.end()))
+    if begun is None:
+        rows = [row for row in rows if row["status"].startswith(b"OOM")]
+    elif not _restarted(rows):
         return set()
-    places = [begun.start(), *(row.start("name") for row in _ROW.finditer(data, begun.end()))]
+    places = [row.start("name") for row in rows] + ([] if begun is None else [begun.start()])
     return {data.count(b"\n", 0, place) + 1 for place in places}
 
 

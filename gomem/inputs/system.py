@@ -35,6 +35,11 @@ _LINUX = re.compile(
     rb"|\bsystemctl\b|\bpods?\b",
     re.IGNORECASE,
 )
+# What a build says of itself: it decides, whatever else the text mentions.
+_PLATFORM = re.compile(
+    rb"\b(?:platform|GOOS)\W{1,20}(freebsd|windows|darwin|linux)\b", re.IGNORECASE
+)
+_STATED = {b"freebsd": FREEBSD, b"windows": WINDOWS, b"darwin": MACOS, b"linux": ""}
 HEAD_BYTES = 1 << 16
 
 
@@ -43,6 +48,9 @@ def system_of(data: bytes) -> str:
     head = data[:HEAD_BYTES]
     if _BY_TINYGO.search(head):
         return TINYGO
+    stated = {name.lower() for name in _PLATFORM.findall(head)}
+    if len(stated) == 1:
+        return _STATED[stated.pop()]
     found = [name for name, form in _NAMED.items() if form.search(head)]
     found = found or [BSD] * (_PS_OF_BSD.search(head) is not None)
     return found[0] if len(found) == 1 and _LINUX.search(head) is None else ""

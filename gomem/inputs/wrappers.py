@@ -44,7 +44,9 @@ _OLD_STAMP = (
     rb"(?:[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,9})?"
     rb"|[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} \S+|[0-9]{9,10}\.[0-9]{6}) "
 )
-_IDENT = rb"\S+ [^\s:\[]+(?:\[[0-9]+\])?: "
+# The host, which some leave out, and the program: the tag of a line of the runtime is neither.
+_NAME = rb"(?!scvg-?[0-9]*:|pacer:)[^\s:\[]+"
+_IDENT = rb"(?:\S*[^\s:] " + _NAME + rb"(?:\[[0-9]+\])?|" + _NAME + rb"\[[0-9]+\]): "
 _REGEXES = {
     "cri": _STAMP + rb" (?:stdout|stderr) (?P<part>[FP])(?::\S*)? ?",
     "journald": _STAMP + rb" " + _IDENT,

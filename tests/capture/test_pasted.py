@@ -8,6 +8,7 @@ import pytest
 from gomem.capture.load import load
 from gomem.capture.pasted import pasted_parts
 from gomem.diagnosis.diagnosis import diagnose
+from gomem.errors import CaptureError
 from gomem.sources.artefact import open_source
 from gomem.units import KIB
 from tests.builders import FIXTURES
@@ -466,3 +467,51 @@ def test_a_sentence_with_numbers_below_a_paste_is_no_line_of_it(tmp_path):
     (tmp_path / "ticket.txt").write_text(text)
 
     assert not load(tmp_path / "ticket.txt").damaged
+
+
+@pytest.mark.parametrize(
+    "above", ["/proc/pid/status", "cat /proc/71/status", "`/proc/71/status`:", "/proc/$PID/status"]
+)
+def test_a_file_of_proc_named_directly_above_is_no_part_of_it(above, tmp_path):
+    path = tmp_path / "ticket.md"
+    path.write_text(f"The status of our job:\n\n{above}\nName:\tjob\nPid:\t71\nVmRSS:\t 5120 kB\n")
+    capture = load(path)
+
+    assert [5120 * KIB] == [moment.rss_bytes for moment in diagnose(capture).moments]
+    assert () == capture.damaged
+
+
+def test_a_pod_that_was_killed_is_named_above_an_unfenced_table(tmp_path):
+    path = tmp_path / "ticket.md"
+    path.write_text(
+        "shop-6484d98997-9tvmb   0/1   OOMKilled   4 (75s ago)   3m30s\n\n"
+        "With 500Mi it stays up.\n\nkubectl top pod\nNAME   CPU(cores)   MEMORY(bytes)\n"
+        "shop-79d77c6976-89bxr   14m   150Mi\n"
+    )
+    headline = diagnose(load(path)).verdict.headline
+
+    assert "OOM: the container was killed for want of memory; 4 restarts" in headline
+
+
+LIMITS = "  resources:\n    limits:\n      cpu: 100m\n      memory: 30Mi\n    requests:\n"
+
+
+def test_keys_of_yaml_are_no_headings(tmp_path):
+    path = tmp_path / "ticket.md"
+    path.write_text(f"The pod is killed.\n\n{LIMITS}      memory: 20Mi\n\nIt should be raised.\n")
+
+    with pytest.raises(CaptureError, match="a limit of 30Mi and a request of 20Mi"):
+        load(path)
+
+
+def test_limits_and_requests_are_no_sizes_of_prose(tmp_path):
+    path = tmp_path / "ticket.md"
+    path.write_text(
+        "The pod is killed.\n\n    State:  Terminated\n      Reason:  OOMKilled\n"
+        "    Restart Count:  1\n    Limits:\n      memory:  90Mi\n    Requests:\n"
+        "      memory:  60Mi\n".replace("\n", "\r\n")
+    )
+    diagnosis = diagnose(load(path))
+
+    assert "90 MiB; 1 restart" in diagnosis.verdict.headline
+    assert "not used" not in diagnosis.verdict.further

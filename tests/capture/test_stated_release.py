@@ -5,6 +5,7 @@ import pytest
 import gomem
 from gomem.releases import stated_release
 
+QUESTION = "### What version of Go are you using (`go version`)?\n"
 MEMSTATS = "\n```\nAlloc = 12 MiB\tTotalAlloc = 80 MiB\tSys = 70 MiB\tNumGC = 12\n```\n"
 
 
@@ -30,6 +31,19 @@ MEMSTATS = "\n```\nAlloc = 12 MiB\tTotalAlloc = 80 MiB\tSys = 70 MiB\tNumGC = 12
         ("It needs a fix (since go1.19).", None),
         ("In Go 1.19, GOMEMLIMIT was added.", None),
         ("We moved (go1.20.14) from go1.19.", None),
+        (f"{QUESTION}1.16.3", "go1.16.3"),
+        (f"{QUESTION}\ngo1.16.3", "go1.16.3"),
+        (f"{QUESTION}\n<pre>\n$  1.16.3\n\n</pre>", "go1.16.3"),
+        (f"{QUESTION}\n<pre>\n$ go version\ngo version go1.16.3 linux/amd64\n</pre>", "go1.16.3"),
+        (f"{QUESTION}```\ngo 1.16\n```", "go1.16"),
+        (
+            f"{QUESTION}<!-- the output of `go version` -->\n\n1.16\n".replace("\n", "\r\n"),
+            "go1.16",
+        ),
+        ("**Go version**\n\nGolang v1.16.3", "go1.16.3"),
+        (f"{QUESTION}\n1. I start it.", None),
+        (f"{QUESTION}\n10.1.16", None),
+        (f"{QUESTION}1.16.3\n\nWith Go version: 1.17 it is the same.", None),
     ],
 )
 def test_a_text_states_the_release(tmp_path, sentence, release):

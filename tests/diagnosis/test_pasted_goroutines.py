@@ -170,6 +170,7 @@ LEAK = (
         ("a.org/v.(*w).start", "a.org/v.init.0", 'IgnoreTopFunction("a.org/v.(*w).start")'),
         ("net/http.(*persistConn).writeLoop", "net/http.(*Transport).x", "CloseIdleConnections"),
         ("a.org/q.(*queue).run", "a.org/q.newQueue", "what a.org/q.newQueue starts"),
+        ("a.org/q/internal/w.(*w).run", "a.org/q/internal/w.New", "test opens of a.org/q before"),
     ],
 )  # fmt: skip
 def test_what_a_test_found_needs_no_server(tmp_path, where, begun, said):
@@ -366,3 +367,35 @@ def test_methods_on_one_stack_are_no_two_loops(tmp_path):
     (tmp_path / "goroutines.txt").write_text(text)
 
     assert "As many are in" not in gomem.diagnose(tmp_path).verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("where", "count", "said"),
+    [
+        ("example.org/rpc.(*watcher).run", 160, "See whether the number in example.org/rpc"),
+        ("example.org/rpc.(*watcher).run", 4, "See what holds memory"),
+        ("net/http.(*persistConn).readLoop", 160, "Count them again later"),
+    ],
+)
+def test_many_in_one_function_ask_whether_they_grow(where, count, said, tmp_path):
+    text = (
+        f"goroutine profile: total {count + 1}\n{count} @ 0x43a516 0x43a5ce 0x46e0a1\n"
+        f"#\t0x43a515\t{where}+0x115\t/go/src/a/a.go:41\n\n1 @ 0x43a516\n"
+        "#\t0x43a515\tmain.main+0x10\t/app/main.go:9\n"
+    )
+
+    assert said in diagnosed(tmp_path, text).verdict.next_step
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"), [(" fp=0xa44bff0 sp=0xa44bfe8 pc=0xc9c265", "lines above"), ("", "curl -s")]
+)
+def test_a_process_that_printed_its_frames_as_it_ended_is_asked_nothing(frame, said, tmp_path):
+    text = (
+        "goroutine 4 [GC scavenge wait]:\nruntime.gopark(0x1, 0x2, 0x3, 0x4, 0x5)\n"
+        f"\t/usr/local/go/src/runtime/proc.go:398 +0xfd{frame}\nruntime.bgscavenge(0xa41a100)\n"
+        f"\t/usr/local/go/src/runtime/mgcscavenge.go:658 +0x6d{frame}\n"
+        "created by runtime.gcenable in goroutine 1\n\t/usr/local/go/src/runtime/mgc.go:201 +0x75\n"
+    )
+
+    assert said in diagnosed(tmp_path, text).verdict.next_step

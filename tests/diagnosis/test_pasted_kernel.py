@@ -381,6 +381,22 @@ def test_earlier_kills_of_a_program_are_no_other_processes(dated):
     assert "unknown" not in found.verdict.headline
 
 
+def test_the_largest_of_several_killed_is_reported_with_its_cgroup():
+    report = (
+        "{name} invoked oom-killer: order=0\nmemory: usage {limit}kB, limit {limit}kB, failcnt 9\n"
+        "Memory cgroup out of memory: Killed process {pid} ({name}) total-vm:9000000kB, "
+        "anon-rss:{limit}kB, file-rss:0kB, shmem-rss:0kB\n"
+    )
+    killed = [("ingest", 31, 2048 * 1024), ("probe", 32, 8 * 1024), ("proxy", 33, 64 * 1024)]
+    text = "".join(report.format(name=name, pid=pid, limit=kib) for name, pid, kib in killed)
+    found = gomem.diagnose(loaded(text.encode()))
+
+    listed = found.moments[-1].listed
+
+    assert ("ingest", 2 << 30) == (listed.name, listed.limit_bytes)
+    assert "also killed: proxy at 64 MiB, probe at 8 MiB" in f"{found.verdict.sentence}"
+
+
 @pytest.mark.parametrize(
     ("what", "said", "why"),
     [

@@ -99,3 +99,74 @@ def test_what_a_sentence_says_that_rss_was_is_another_reading(tmp_path, now, sai
     assert said in words
     assert bool(said) == ("says the text" in words)
     assert bool(said) == ("3903900 kB" not in found.verdict.further)
+
+
+DUMP = (
+    "```\nAlloc = 9 MiB\nHeapAlloc = 9 MiB\nHeapIdle = 270 MiB\nHeapInuse = 12 MiB\n"
+    "HeapReleased = {released} MiB\nHeapSys = 282 MiB\nSys = 300 MiB\nNumGC = 40\n```\n"
+)
+PROFILE = (
+    "```\nType: inuse_space\nShowing nodes accounting for 15MB, 100% of 15MB total\n"
+    "      flat  flat%   sum%        cum   cum%\n"
+    "      15MB   100%   100%       15MB   100%  main.fill\n```\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "evidence", "said"),
+    [
+        ("RSS keeps ~310M all day.", DUMP.format(released=260), "about Sys (300 MiB)"),
+        ("RSS keeps ~310M all day.", DUMP.format(released=260), "madvdontneed=1"),
+        ("RSS keeps ~900M all day.", DUMP.format(released=260), "at most 40 MiB of it is Go's"),
+        ("The RSS of my job went up to 1GB.", PROFILE, "as 1GB, 64 times the 15 MiB"),
+    ],
+)
+def test_rss_in_a_sentence_is_compared_with_what_was_read(sentence, evidence, said, tmp_path):
+    path = tmp_path / "ticket.md"
+    path.write_text(f"Built with go1.14.2.\n\n{sentence}\n\n{evidence}")
+    verdict = gomem.diagnose(path).verdict
+
+    assert said in " ".join(map(str, verdict.whose))
+    assert "not used" not in verdict.further
+
+
+def test_rss_in_a_sentence_is_not_compared_with_a_profile_that_is_most_of_it(tmp_path):
+    path = tmp_path / "ticket.md"
+    path.write_text(f"The RSS of my job went up to 20MB.\n\n{PROFILE}")
+
+    assert "The text gives RSS" not in " ".join(map(str, gomem.diagnose(path).verdict.whose))
+
+
+def test_an_early_line_of_cockroach_stands_beside_what_malloc_has_in_use(tmp_path):
+    found = diagnosed(
+        tmp_path,
+        "I160501 10:00:00.100000 server/status/runtime.go:144  runtime stats: 90 goroutines, "
+        "14.50MiB active, 120.00cgo/sec, 0.10/0.02 %(u/s)time, 0.00 %gc (3x)\n"
+        "I160501 10:00:00.200000 server/status/linuxstats.go:56  mallinfo stats: ordblks=2.0 KiB, "
+        "hblkhd=0 B, uordblks=640 MiB, fordblks=70 MiB\n",
+    )
+
+    assert "HeapAlloc is 14 MiB" in found.verdict.headline
+    assert "malloc has 640 MiB in use by mallinfo" in " ".join(map(str, found.verdict.whose))
+
+
+def test_a_cgroup_whose_peak_is_its_limit_has_been_full(tmp_path):
+    found = diagnosed(
+        tmp_path,
+        "$ cat memory.usage_in_bytes\n99614720\n$ cat memory.max_usage_in_bytes\n104861696\n"
+        "$ cat memory.limit_in_bytes\n104857600\n",
+    )
+
+    assert "The cgroup has been full, by its peak: it uses 95 %" in found.verdict.headline
+
+
+def test_rss_of_a_table_is_a_share_of_the_machine(tmp_path):
+    found = diagnosed(
+        tmp_path,
+        "```\n$ free -h\n        total   used   free  shared  buff/cache  available\n"
+        "Mem:     60Gi   48Gi  1.0Gi    26Mi        11Gi       11Gi\n"
+        "```\n\n```\nUSER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND\n"
+        "root 96 7.6 63.1 50808908 31457280 ? Ssl Mar05 16:51 /usr/local/bin/agentd\n```\n",
+    )
+
+    assert "RSS is 50 % of the machine's 60 GiB." in " ".join(map(str, found.verdict.whose))

@@ -50,8 +50,9 @@ def test_a_text_that_names_a_size_is_said(tmp_path):
 
     said = verdict(diagnosis)
 
-    assert "ISSUE.md not read (a document in Markdown that names RSS of 216800 kB)" in _plain(
-        said.further
+    assert (
+        "ISSUE.md not read (a document in Markdown: it names RSS in a sentence (216800 kB)"
+        in _plain(said.further)
     )
     assert "no ongoing growth seen (4 of 5 files read)" == _plain(said.label)
 

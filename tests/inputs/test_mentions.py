@@ -214,3 +214,32 @@ def test_macos_has_no_smaps(tool, is_macos):
 
     assert is_macos == ("vmmap --summary" in seen.way_out)
     assert is_macos != ("gomem capture PID" in seen.way_out)
+
+
+@pytest.mark.parametrize(
+    "picture", ["![heap](https://example.org/heap.png)", '<img src="heap.png">']
+)
+def test_pictures_are_named_with_what_to_collect(picture):
+    said = mentioned(f"{picture}\n\nThe heap of our job only grows.\n".encode())
+
+    assert "1 picture, which gomem cannot read" in f"{said.what}"
+    assert "gomem capture PID --every 10m" in f"{said.way_out}"
+
+
+def test_a_badge_and_a_picture_of_something_else_are_not_named():
+    assert (
+        mentioned(b"[![Build](https://example.org/b.svg)](https://example.org)\nA heap.\n") is None
+    )
+    assert mentioned(b"![logo](https://example.org/logo.png)\nA web server.\n") is None
+
+
+@pytest.mark.parametrize(
+    ("platform", "is_asked"), [("freebsd/amd64", True), ("linux/amd64", False)]
+)
+def test_the_platform_that_a_build_names_decides_what_to_collect(platform, is_asked):
+    text = f"platform: {platform}\nAre you running it in Docker? no\n\nIts memory is 720 MB.\n"
+
+    said = f"{mentioned(text.encode()).way_out}"
+
+    assert is_asked == ("procstat -v PID" in said)
+    assert is_asked != ("gomem capture PID" in said)

@@ -419,3 +419,23 @@ def test_the_peak_of_a_unit_is_compared_with_the_limit_that_the_text_sets(tmp_pa
     assert "a memory peak of 1.7G" in f"{refused.value}"
     assert said in f"{refused.value}"
     assert bool(said) == ("the peak is" in f"{refused.value}")
+
+
+def test_memory_of_systemctl_is_named_without_its_head_and_as_a_series():
+    row = (
+        "     Active: active (running) since Tue 2025-04-01 10:00:00 UTC; {}min ago\n"
+        "     Memory: {}M (max: 200.0M available: 150.0M)\n"
+    )
+    data = "".join(row.format(*each) for each in ((1, 12.5), (6, 48.0), (11, 31.5)))
+
+    seen = looks_like(data.encode(), "log.txt")
+
+    assert "its cgroup uses 31.5M (max: 200.0M available: 150.0M), 11min" in f"{seen.what}"
+    assert "of 3 readings, 12.5M to 48.0M" in f"{seen.what}"
+    assert seen.is_evidence
+
+
+def test_memory_alone_is_no_line_of_systemctl():
+    seen = looks_like(b"Memory: 12.5M\nDisk: 90G\n", "log.txt")
+
+    assert "systemctl" not in f"{seen.what}"

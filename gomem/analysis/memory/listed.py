@@ -1,8 +1,8 @@
 """Which process of a pasted table does the capture show, and what does the table say about it?
 
 A process killed by the OOM killer comes first, then a process identified by a PID or a name in the
-capture. Otherwise the largest process is taken, and the output says so. Processes are never added
-up, because they share pages.
+capture. Otherwise the largest process is taken, and the output says so; so it is of several killed.
+Processes are never added up, because they share pages.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Listed:
         shares_limit: Whether several containers are listed, all with the same limit.
         mapped_bytes: The address space (VSZ, VIRT); None if unknown.
         larger: Name, PID and RSS of the largest process listed beside a killed one, if larger.
+        also_killed: Name and RSS of the other killed processes, the largest first.
     """
 
     tool: str
@@ -68,6 +69,7 @@ class Listed:
     shares_limit: bool = False
     mapped_bytes: int | None = None
     larger: tuple[str, int, int] | None = None
+    also_killed: tuple[tuple[str, int], ...] = ()
 
     @property
     def is_candidate(self) -> bool:
@@ -97,13 +99,15 @@ def listed_process(
     every = [row for row in listed if _size(row)]
     if not every:
         return None
-    killed = [row for row in every if row["killed_in"]]
+    killed = [row for row in reversed(every) if row["killed_in"]]
     by_pid = [row for row in every if pid is not None and row["pid"] == pid]
     by_name = [row for row in every if program_of(row["name"]) in names]
     is_there = by_pid or (pid is None and by_name) or killed
     if tool and not is_there and {row["tool"] for row in every} == {tool}:
         return None
-    meant = killed[-1:] or by_pid or by_name
+    meant = (
+        [row for row in killed if row in by_pid or row in by_name] or killed or by_pid or by_name
+    )
     own = [row for row in every if program_of(row["name"]) not in TOOLS] or every
     row = max(meant or own, key=_size)
     program = program_of(row["name"])
@@ -114,7 +118,8 @@ def listed_process(
         if kill["killed_in"] and row in killed and program_of(kill["name"]) == program
     ]
     times = [kill["printed_at"] for kill in kills if not is_unknown(kill["printed_at"])]
-    gone = {kill["pid"] for kill in kills} - {row["pid"]}
+    gone = {kill["pid"] for kill in (*kills, *killed)} - {row["pid"]}
+    also = sorted((kill for kill in killed if kill["pid"] in gone), key=_size, reverse=True)
     every = [other for other in every if other["pid"] is None or other["pid"] not in gone]
     largest = max((row for row in every if row["pid"] not in gone), key=_size)
     is_larger = bool(killed) and _size(largest) > _size(row)
@@ -141,6 +146,7 @@ def listed_process(
         len(known) > 1 and row["pid"] is None and len({row["limit_bytes"] for row in every}) == 1,
         row["mapped_bytes"],
         (program_of(largest["name"]), largest["pid"], _size(largest)) if is_larger else None,
+        tuple((program_of(kill["name"]), _size(kill)) for kill in also),
     )
 
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
@@ -334,14 +335,20 @@ def _rss_beside(lines: bytes, fields: Sequence[Field]) -> tuple[int, int] | None
 
 
 def _line_of_rss(text: bytes, start: int, end: int) -> bytes:
-    """Return a line next to a dump in its paragraph that has RSS and nothing else; else nothing."""
+    """Return the lines of a dump's paragraph that has RSS and nothing else; else nothing."""
     begin, stop = text.rfind(b"\n\n", 0, start), text.find(b"\n\n", end)
     paragraph = (text[max(begin, 0) : start], text[end : len(text) if stop < 0 else stop])
     if any(map(_FIELD.search, paragraph)):
         return b""  # of another dump
     above, below = (part.split(b"\n") for part in paragraph)
-    found = (line.strip(b" \t\r-*`") for line in (*above[:-1][-1:], *below[1:][:1]))
+    apart = (above[:-1][::-1], below[1:])  # from the dump on, as far as it is one list
+    sides = ((line.strip(b" \t\r-*`") for line in lines) for lines in apart)
+    found = (line for side in sides for line in takewhile(_is_of_list, side))
     return b"\n".join(line for line in found if _RSS.fullmatch(line))
+
+
+def _is_of_list(line: bytes) -> bool:
+    return bool(_RSS.fullmatch(line) or _COLUMN.fullmatch(line))
 
 
 def _is_in_no_unit(fields: Iterable[Field]) -> bool:

@@ -27,12 +27,19 @@ from gomem.units import KIB
 
 SHORT = {"idle": "HeapIdle", "inuse": "HeapInuse", "released": "HeapReleased",
          "objects": "HeapObjects"}  # fmt: skip
+# Also with two neighbouring letters swapped.
+SPELT = {
+    name[:at] + name[at : at + 2][::-1] + name[at + 2 :]: field
+    for name, field in SHORT.items()
+    for at in range(len(name))
+}
 MIN_NAMES = 3
 MIN_ROWS = 2  # with short names
 _SHORT_FIELD = re.compile(
-    rb"(?<![\w-])(?:alloc|sys|(?P<short>idle|in[ _-]?use|released|objects))(?=[ \t]*[:=][ \t]*\d)",
+    rb"(?<![\w-])(?:alloc|sys|(?P<short>in[ _-]use|" + "|".join(SPELT).encode()
+    + rb"))(?=[ \t]*[:=][ \t]*\d)",
     re.IGNORECASE,
-)
+)  # fmt: skip
 _RINGS = re.compile(rb"[\"']?(?:BySize|PauseNs|PauseEnd)[\"']?\s*[=:]\s*\[[^\]]*(?:\]|\Z)")
 _TAG = re.compile(rb"<[^<>\n]{1,200}>")
 _INFLUX = re.compile(rb"^\S+ [\w.]+=-?[\d.]+i?,(?:[\w.]+=[^\s,]+,){2}\S*", re.MULTILINE)
@@ -99,4 +106,4 @@ def _with_long_names(text: bytes) -> bytes:
 
 
 def _long_name(found: re.Match[bytes]) -> bytes:
-    return SHORT[squeezed(found[0].decode())].encode() if found["short"] else found[0]
+    return SPELT[squeezed(found[0].decode())].encode() if found["short"] else found[0]

@@ -6,6 +6,7 @@ hashicorp/go-metrics   'vault.runtime.alloc_bytes': 556320128.000         (its s
 rcrowley/go-metrics    gauge runtime.MemStats.HeapAlloc                   (its log: the value is
                          value:      18350080                              in the next line)
                        {"runtime.MemStats.HeapAlloc": {"value": 18350080}}
+Elastic APM, Metricbeat golang.heap.allocations.idle: 115056640           (also in two columns)
 Names with a field of MemStats at their end, such as `go.memstats.heap_alloc`, need no change.
 """
 
@@ -24,6 +25,33 @@ NAMES = {
     b"total_gc_pause_ns": b"PauseTotalNs",
     b"num_goroutines": b"NumGoroutine",
 }
+ELASTIC_NAMES = {
+    b"heap.allocations.active": b"HeapInuse",
+    b"heap.allocations.allocated": b"HeapAlloc",
+    b"heap.allocations.frees": b"Frees",
+    b"heap.allocations.idle": b"HeapIdle",
+    b"heap.allocations.mallocs": b"Mallocs",
+    b"heap.allocations.objects": b"HeapObjects",
+    b"heap.allocations.total": b"TotalAlloc",
+    b"heap.gc.cpu_fraction": b"GCCPUFraction",
+    b"heap.gc.next_gc_limit": b"NextGC",
+    b"heap.gc.total_count": b"NumGC",
+    b"heap.gc.total_pause.ns": b"PauseTotalNs",
+    b"heap.system.obtained": b"HeapSys",
+    b"heap.system.released": b"HeapReleased",
+    b"heap.system.stack": b"StackSys",
+    b"heap.system.total": b"Sys",
+    b"goroutines": b"NumGoroutine",
+}
+_ELASTIC = re.compile(
+    rb"[\"']?\bgolang\.("
+    + b"|".join(map(re.escape, ELASTIC_NAMES))
+    + rb")[\"']?(?:[ \t]*[:=]|[ \t])"
+    rb"(?=[ \t]*\d)"
+)
+_ELASTIC_RSS = re.compile(
+    rb"[\"']?\bsystem\.process\.memory\.rss\.bytes[\"']?(?:[ \t]*[:=]|[ \t])(?=[ \t]*\d)([ \t]*\d+)"
+)
 _NAMED = re.compile(
     rb"[\"']?\b(?:[\w-]{1,64}\.){1,9}runtime\.(" + b"|".join(NAMES) + rb")"
     rb"[\"']?[ \t]*[:=]([ \t]*\d{1,19})(?:\.0+)?(?![\d.])"
@@ -36,7 +64,10 @@ _STRUCT = "runtime.MemStats."
 
 
 def with_plain_names(text: bytes) -> bytes:
-    """Rewrite the names of go-metrics as those of MemStats; line numbers do not change."""
+    """Rewrite the names of telemetry libraries as those of MemStats; line numbers do not change."""
+    if b"golang." in text:
+        text = _ELASTIC.sub(lambda found: ELASTIC_NAMES[found[1]] + b":", text)
+        text = _ELASTIC_RSS.sub(rb"RSS:\1 B", text)
     if b"runtime." not in text:
         return text
     text = _NAMED.sub(_as_field, text)

@@ -3,7 +3,8 @@
 FreeBSD       pid 3500 (api), jid 0, uid 480, was killed: out of swap space
               (sys/vm/vm_pageout.c and sys/kern/kern_sig.c; without jid before FreeBSD 12)
 systemd       Memory: 10.2G (peak: 10.6G swap: 6.0G swap peak: 6.0G zswap: 1.0G)
-              in the block of `systemctl status`: memory.current of the service's cgroup
+              in the block of `systemctl status`: memory.current of the service's cgroup; also the
+              line alone, as grep prints it again and again
               MemoryCurrent=1999, MemoryPeak=, MemoryMax=infinity of `systemctl show`, in bytes;
               `[not set]` or 2^64-1 where the unit has no value
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import re
 
+from gomem.inputs.processes.row import bytes_of
 from gomem.inputs.resemblance import TAKE_HEAP_PROFILE, Resemblance
 from gomem.text import Bytes, Count, Program, Quoted, Text, joined, text
 
@@ -28,6 +30,7 @@ _MEMORY = re.compile(
     rb"^ *Memory: (\d[\d.]{0,10}[BKMGT]?)(?: \(([^()\n]{1,120})\))? *$", re.MULTILINE
 )
 _SERVICE = re.compile(rb"^ *(?:Loaded|Main PID|Tasks|CGroup): ", re.MULTILINE)
+_CGROUP_BOUND = re.compile(rb"\b(?:min|low|high|max|limit|available|peak|swap): ")
 _MAIN = re.compile(rb"^ *Main PID: (\d{1,10})(?: \(([^()\n]{1,64})\))?", re.MULTILINE)
 _RUNNING = re.compile(
     rb"^ *Active: active \(running\) since [^;\n]{1,80}; ([\w ]{1,40}) ago", re.MULTILINE
@@ -90,16 +93,25 @@ def killed_on_bsd(head: bytes, _: str) -> Resemblance | None:
 
 def status_of_a_service(head: bytes, _: str) -> Resemblance | None:
     """Describe a service's memory in `systemctl status`."""
-    memory = _MEMORY.search(head)
-    if memory is None or _SERVICE.search(head) is None:
+    readings = list(_MEMORY.finditer(head))
+    if not readings or not (_SERVICE.search(head) or _CGROUP_BOUND.search(readings[0][2] or b"")):
         return None
-    main, since = _MAIN.search(head), _RUNNING.search(head)
+    main, is_one = _MAIN.search(head), len(set(_MAIN.findall(head))) < 2
+    memory = readings[-1 if is_one else 0]
+    since = [*_RUNNING.finditer(head)][-1 if is_one else 0 :][:1]
     who = text(" of {}", Program(main[2].decode("utf-8", "replace"))) if main and main[2] else ""
     more = text(" ({})", Quoted(memory[2].decode("utf-8", "replace"))) if memory[2] else ""
-    after = text(", {} after its start", since[1].decode("ascii")) if since else Text()
+    after = text(", {} after its start", since[0][1].decode("ascii")) if since else Text()
     size = Quoted(memory[1].decode("ascii"))
     what = text("what systemctl status says{}: its cgroup uses {}{}{}", who, size, more, after)
+    if is_one and readings[1:]:
+        least, most = (Quoted(of(readings, key=_size)[1].decode("ascii")) for of in (min, max))
+        what = text("{}; of {} readings, {} to {}", what, Count(len(readings)), least, most)
     return Resemblance(what, _way_out(head, main[1] if main else b""), is_evidence=True)
+
+
+def _size(memory: re.Match[bytes]) -> int:
+    return bytes_of(memory[1])
 
 
 def shown_of_a_unit(head: bytes, _: str) -> Resemblance | None:

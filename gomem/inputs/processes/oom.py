@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import chain, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gomem.errors import Damage, excerpt
 from gomem.inputs.cgroup.parse import NO_LIMIT_V1
@@ -82,6 +82,9 @@ CUT = "the line of a killed process is cut: its RSS is missing"
 CUT_TABLE = "a row of the OOM killer's table is cut: its process is not counted"
 CUT_BEHIND = "the line of a killed process is cut: RSS is its anonymous memory, and more"
 
+# A killed process, its cgroup's numbers, and what was full.
+_Kill: TypeAlias = "tuple[ProcessRow, dict[str, int | None], str]"
+
 
 def looks_like_oom(data: bytes) -> bool:
     """Whether it has the kernel's lines on a killed process, or a table of candidate tasks."""
@@ -124,7 +127,7 @@ def _has_tasks(head: bytes) -> bool:
 
 
 def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
-    """Parse tasks and killed process of each kill, and the numbers of the last cgroup.
+    """Parse tasks and killed process of each kill, and the cgroup's numbers of the largest kill.
 
     A line that is cut after the name of the killed process is damage, but counts as a kill.
     """
@@ -132,7 +135,8 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
     damage: list[Damage] = []
     cgroup: dict[str, int | None] = {}
     names: Sequence[bytes] = ()
-    where, in_stats, kills = MACHINE, False, 0
+    where, in_stats = MACHINE, False
+    kills: list[_Kill] = []
     for number, line in _lines(data):
         if b"invoked oom-killer" in line:
             names, in_stats, cgroup, where = (), False, {}, MACHINE
@@ -153,18 +157,28 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
         elif in_stats and (counter := COUNTER.search(line)):
             cgroup[counter[1].decode("ascii")] = int(counter[2])
         if killed := NAMED.search(line):
-            kills, names = kills + 1, ()
-            cgroup["oom_kill"] = kills
+            names = ()
             row = _killed(killed, line, number, cgroup, where)
             rows.append(row)
+            kills.append((row, dict(cgroup), where))
             what = CUT if row.rss is None else CUT_BEHIND
             is_cut = row.file_bytes is None
             damage += [Damage(source, f"line {number}", what, excerpt(line))] * is_cut
     rows += _chosen(data, rows) if kills else ()
-    if not kills and "memory.current" in cgroup:
+    return ProcessTable(_in_one_page_size(rows), _reported(kills, cgroup, where)), damage
+
+
+def _reported(
+    kills: Sequence[_Kill], cgroup: dict[str, int | None], where: str
+) -> dict[str, int | None]:
+    """Return the numbers of the cgroup of the largest process killed; else those read last."""
+    if kills:
+        _, cgroup, where = max(reversed(kills), key=lambda kill: _rss(kill[0]))
+        cgroup["oom_kill"] = len(kills)
+    elif "memory.current" in cgroup:
         # as memory.events counts: the limit was reached, and nothing could be freed
         cgroup["oom"] = 1
-    return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {}), damage
+    return cgroup if where == GROUP else {}
 
 
 def _chosen(data: bytes, rows: Sequence[ProcessRow]) -> Iterator[ProcessRow]:
@@ -298,6 +312,10 @@ def _killed(
         shmem_bytes=shmem if killed["shmem"] is not None else None,
         limit_bytes=cgroup.get("memory.max"),
     )
+
+
+def _rss(row: ProcessRow) -> int:
+    return 0 if row.rss is None else row.rss.bytes
 
 
 def _time(line: bytes) -> datetime | None:

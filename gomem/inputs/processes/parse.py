@@ -82,7 +82,7 @@ TOP_HEAD = re.compile(
 AGAIN = re.compile(rb"(?:sudo )?(?:kubectl|oc|docker|podman|crictl|ps|top) .{1,200}")  # a command
 REMARK = re.compile(rb"(?<!\s)\s++(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
-RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
+RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES", b"RESMEM"), (b"VSZ", b"VIRT", b"VIRTMEM")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
 POD_ROW = re.compile(rb"(?:\S+ +)?[a-z0-9][\w.-]+ +\d+m +\d+[KMGT]i *")
 # Columns of ps -o with numbers and short words: a header without a command has only these.
@@ -92,8 +92,8 @@ PS_COLUMNS = frozenset(
 )
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d{1,3}[kmgtKMGT]$)")
 SIZES_OF_TOP = (b"VIRT", b"RES", b"SHR")
-TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
-CRICTL_STATS = "crictl stats"
+TOP, PS, DOCKER_STATS, CRICTL_STATS = "top", "ps", "docker stats", "crictl stats"
+KUBECTL_TOP = "kubectl top"
 OLD_DOCKER = "docker stats before 1.13"  # its usage is the whole charge, in units of 1000
 
 
@@ -267,7 +267,8 @@ def _form_of(line: bytes) -> _Form | None:
         named = has_id and b" NAME" in line
         is_old = not has_id and line.startswith(b"CONTAINER") and b"PIDS" not in line
         tool = OLD_DOCKER if is_old else DOCKER_STATS
-        return _Form(tool, lambda row: _of_container(row, tool, named=named))
+        oldest = b"USAGE/LIMIT" in line  # before 1.9, in units of 1024, too
+        return _Form(tool, lambda row: _of_container(row, tool, named=named, is_sure=oldest))
     if CRICTL.fullmatch(line):
         return _Form(CRICTL_STATS, _of_crictl)
     if pods := KUBECTL.fullmatch(line):
@@ -325,12 +326,15 @@ def _by_columns(names: Sequence[bytes]) -> _Form:
     """Return a table with these columns; only the command (or else the last) contains spaces."""
     resident = _one_of(RESIDENT, names)
     tool = "pidstat" if b"minflt/s" in names else "smem" if b"PSS" in names else PS
+    tool = "talosctl processes" if resident == b"RESMEM" else tool
     tool = TOP if resident == b"RES" or b"VSZRW" in names else tool
     return _Form(tool, lambda line: _of_process(line, names, tool))
 
 
 def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | None:
     command = next((place for place, name in enumerate(names) if name in COMMANDS), len(names) - 1)
+    # talosctl prints a blank between a size and its unit
+    line = re.sub(rb"(?<=\d) (?=[KMGT]?B )", b"", line) if b"RESMEM" in names else line
     words = line.split(None, command)
     behind = len(names) - 1 - command  # columns
     words[command:] = words[command].rsplit(None, behind) if words[command:] else []
@@ -359,26 +363,23 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
     )
 
 
-def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
+def _of_container(line: bytes, tool: str, *, named: bool, is_sure: bool) -> ProcessRow | None:
     found = USAGE.fullmatch(line)
-    if found is None:
+    if found is None or (usage := rounded_size(found["usage"])) is None:
         return None
     before = found["before"].split()
     name = before[1] if named and len(before) > 1 else b"".join(before[:1]) or NAMELESS
-    usage, limit = rounded_size(found["usage"]), _limit(found["limit"])
-    if usage is None:
-        return None
+    limit = _limit(found["limit"])
     most = None if limit is None or not limit.bytes else limit.bytes
-    is_decimal = re.search(rb"\d ?[kMGT]B", found["usage"]) is not None
-    printed_by = tool if tool != OLD_DOCKER or is_decimal else DOCKER_STATS
+    is_sure = is_sure or re.search(rb"\d ?[kMGT]B", found["usage"]) is not None
+    printed_by = tool if tool != OLD_DOCKER or is_sure else DOCKER_STATS
     row = ProcessRow(printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage)
     return replace(row, limit_bytes=most, container_id=before[0] if named and before else b"")
 
 
 def _of_crictl(line: bytes) -> ProcessRow | None:
     found = CRICTL_ROW.fullmatch(line)
-    size = None if found is None else rounded_size(found["size"])
-    if found is None or size is None:
+    if found is None or (size := rounded_size(found["size"])) is None:
         return None
     name = (found["name"] or found["id"]).decode("utf-8", "backslashreplace")
     return ProcessRow(CRICTL_STATS, name, working_set=size)
@@ -386,8 +387,7 @@ def _of_crictl(line: bytes) -> ProcessRow | None:
 
 def _limit(text: bytes) -> Rounded | None:
     """Return the limit that a text begins with; None if it is masked."""
-    size = LIMIT.match(text)
-    return None if size is None else rounded_size(size[0])
+    return rounded_size(size[0]) if (size := LIMIT.match(text)) else None
 
 
 def _of_pod(line: bytes, *, above: bool) -> ProcessRow | None:

@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from gomem.inputs.resemblance import ASK_CAPTURE, Resemblance
 from gomem.inputs.text_lines import decoded
-from gomem.text import Bytes, Count, Text, joined, text
+from gomem.text import Bytes, Count, joined, text
 
 _GAUGE = re.compile(
     rb"^[ \t>]*(?:\[[^\]\n]{1,60}\])*[ \t]*['\"]?[a-z][\w-]{0,60}(?:[._][\w-]{1,60}){0,8}?"
@@ -27,8 +27,9 @@ _ORDER = ("rss", "cache", "usage", "max_usage", "swap", "allocated")
 def gauges_of_memory(head: bytes, _: str) -> Resemblance | None:
     """Describe gauges of a task's memory: the sizes of the task with the most of them."""
     tasks: defaultdict[bytes, dict[str, float]] = defaultdict(dict)
-    for gauge in _GAUGE.finditer(head):
-        tasks[gauge["of"]][gauge["name"].decode()] = float(gauge["value"])
+    gauges = list(_GAUGE.finditer(head))
+    for gauge in gauges:
+        tasks[gauge["of"].removesuffix(b".bytes")][gauge["name"].decode()] = float(gauge["value"])
     if not tasks:
         return None
     task, sizes = max(tasks.items(), key=lambda each: (len(each[1]), max(each[1].values())))
@@ -37,7 +38,8 @@ def gauges_of_memory(head: bytes, _: str) -> Resemblance | None:
         return None
     of = text(" of {}", decoded(task.strip(b"."))) * bool(task)
     more = text(", and {}", Count(len(tasks) - 1, "other task")) * (len(tasks) > 1)
-    prefix = Text("gauges of a container's memory, from a metrics sink")
+    whose = "process" if all(b"process" in gauge[0] for gauge in gauges) else "container"
+    prefix = text("gauges of a {}'s memory, from a metrics sink", whose)
     return Resemblance(
         text("{}{}{}: {}", prefix, of, more, joined(", ", said)), ASK_CAPTURE, is_evidence=True
     )

@@ -128,7 +128,7 @@ def test_the_killed_process_comes_first_and_is_not_the_largest_of_several():
 
 def test_kills_of_one_program_are_counted_with_their_time():
     """
-    The last of three is told; the two that are gone are no other processes, and sh is one.
+    The largest of three is told; the two that are gone are no other processes, and sh is one.
     """
     rows = table(
         killed(5, "api", 40, 100),
@@ -139,9 +139,10 @@ def test_kills_of_one_program_are_counted_with_their_time():
 
     found = listed_process(rows)
 
-    assert (7, 45 * MIB, 3, 90.0, 1) == (
+    assert (6, 50 * MIB, 3, 90.0, 1) == (
         found.pid, found.rss_bytes, found.kills, found.kill_seconds, found.others,
     )  # fmt: skip
+    assert (("api", 45 * MIB), ("api", 40 * MIB)) == found.also_killed
 
 
 def test_a_kill_of_another_program_is_not_counted():
@@ -149,7 +150,18 @@ def test_a_kill_of_another_program_is_not_counted():
 
     found = listed_process(rows)
 
-    assert (7, 1, None, 1) == (found.pid, found.kills, found.kill_seconds, found.others)
+    assert (7, 1, None, 0) == (found.pid, found.kills, found.kill_seconds, found.others)
+    assert (("db", 40 * MIB),) == found.also_killed
+
+
+@pytest.mark.parametrize(("names", "pid"), [((), 5), (("api",), 7)])
+def test_of_several_killed_the_largest_is_told_or_the_one_of_the_capture(names, pid):
+    rows = table(killed(5, "db", 90, 100), killed(6, "sh", 2, 150), killed(7, "api", 45, 190))
+
+    found = listed_process(rows, names=names)
+
+    assert pid == found.pid
+    assert {"db", "sh", "api"} == {found.name, *(name for name, _ in found.also_killed)}
 
 
 def test_a_cut_line_is_a_kill_without_a_size_and_without_a_time():

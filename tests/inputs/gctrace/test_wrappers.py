@@ -71,6 +71,27 @@ def test_a_wrapped_line_reads_like_a_bare_one(wrapper, wrapped, time):
     np.testing.assert_array_equal([time, time], columns.cycles["time"])
 
 
+@pytest.mark.parametrize("before", ["web-1 api[12]: ", "api[12]: ", "web-1 "])
+def test_the_tag_of_a_line_is_no_name_of_a_program(before):
+    """
+    Behind a stamp without a host, too: the runtime's own lines begin with it.
+    """
+    lines = (
+        "scvg7: 3 MB released",
+        "scvg7: inuse: 200, idle: 90, sys: 290, released: 30, consumed: 260 (MB)",
+        "GC forced",
+        LINE,
+        "scvg8: inuse: 210, idle: 80, sys: 290, released: 30, consumed: 260 (MB)",
+    )
+    log = "".join(f"Nov 20 03:53:49 {before}{line}\n" for line in lines).encode()
+
+    columns, damage = parse_gctrace(log, source="app.log")
+
+    assert [] == damage
+    assert [1] == list(columns.cycles["number"])
+    assert [7, 7, 8] == list(columns.scavenges["generation"])
+
+
 def test_a_bare_log_has_no_wrapper():
     assert wrapper_of(f"{LINE}\n2026/11/20 03:53:49 hello\n".encode()) is None
 

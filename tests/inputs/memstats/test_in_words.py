@@ -234,8 +234,12 @@ def test_it_is_read_as_people_quote_it(name, wrap):
             {"Alloc", "HeapAlloc", "HeapIdle", "HeapInuse", "HeapObjects"},
         ),
         (
-            "sys: 99 MB alloc: {0} MB idel: 7 MB released: 3 MB inuse: 90 MB",
-            {"Alloc", "HeapAlloc", "HeapReleased", "HeapInuse", "Sys"},
+            "sys: 120 MB alloc: {0} MB idel: 7 MB released: 3 MB inuse: 90 MB",
+            {"Alloc", "HeapAlloc", "HeapIdle", "HeapReleased", "HeapInuse", "Sys"},
+        ),
+        (
+            "Alloc: {0}000000, Idle: 516096, InUse: 2367488, Obejcts: 199",
+            {"Alloc", "HeapAlloc", "HeapIdle", "HeapInuse", "HeapObjects"},
         ),
     ],
 )
@@ -615,3 +619,27 @@ def test_goroutines_without_a_sign_are_counted_in_the_line_of_a_dump(tmp_path):
     counts = diagnose(load(path)).facts.goroutine_counts
 
     assert [506, 4709] == [count.goroutines for count in counts]
+
+
+def test_elastic_names_are_memstats_with_rss_of_the_process():
+    data = b"""
+    NAME                                 VALUE
+    golang.goroutines                    31
+    golang.heap.allocations.active       25165824
+    golang.heap.allocations.allocated    20971520
+    golang.heap.allocations.idle         83886080
+    golang.heap.system.obtained          109051904
+    golang.heap.system.released          62914560
+    golang.heap.system.total             125829120
+    system.memory.total                  8589934592
+    system.process.memory.rss.bytes      73400320
+    """
+    (dump,), damage = parse_in_words(data, source="x")
+
+    assert {
+        "Alloc": 20 << 20, "HeapAlloc": 20 << 20, "HeapInuse": 24 << 20, "HeapIdle": 80 << 20,
+        "HeapSys": 104 << 20, "HeapReleased": 60 << 20, "Sys": 120 << 20,
+    } == dump.values  # fmt: skip
+    assert (70 << 20, 1) == dump.rss
+    assert 31 == dump.goroutines
+    assert [] == damage

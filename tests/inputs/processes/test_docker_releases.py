@@ -31,7 +31,7 @@ def test_the_release_is_read(stated, is_without):
     ("stated", "said"),
     [
         ("\nDocker version 18.09.1, build 4c52b90\n", "minus all page cache"),
-        ("", "left out all page cache"),
+        ("", "and before counted all of it"),
     ],
 )
 def test_what_is_counted_is_said(tmp_path, stated, said):

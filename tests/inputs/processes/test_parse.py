@@ -308,6 +308,15 @@ def test_an_old_docker_counts_all_page_cache(head, tool):
     assert (tool, 343_700_000) == (read.tool, read.working_set.bytes)
 
 
+def test_the_oldest_docker_counts_all_page_cache_in_units_of_1024():
+    head = b"CONTAINER      CPU %     MEM USAGE/LIMIT      MEM %    NET I/O\n"
+    row = b"shop           3.10%     512 MiB/1.5 GiB      33.33%   1.2 MiB/3 MiB\n"
+
+    (read,) = parse_processes(head + row, source="a")[0].rows
+
+    assert (OLD_DOCKER, 512 << 20) == (read.tool, read.working_set.bytes)
+
+
 def test_a_last_row_that_is_cut_is_named_as_others_of_its_process():
     row = b"root  71  9.0  4.0 487988 %d ?  Ssl  21:27   0:04 /opt/bin/api --listen :80\n"
     text = row % 320880 + row % 329272 + row[: row.index(b"bin/")] % 345596
@@ -641,3 +650,17 @@ def test_dots_between_rows_are_no_damage(dots):
 
     assert ["api-x2k9l"] == [*read.processes["name"]]
     assert () == read.damaged
+
+
+def test_a_table_of_talosctl_has_sizes_with_a_blank():
+    head = b"NODE      PID   STATE  THREADS  CPU-TIME  VIRTMEM  RESMEM  LABEL  COMMAND\n"
+    rows = (
+        b"10.0.0.7  1     S      9        48.11     6.0 GB   2.5 GB  none   /sbin/init\n"
+        b"10.0.0.7  2210  S      14       17.02     1.2 GB   80 MB   none   /bin/agent --max 3 GB\n"
+    )
+    table, damage = parse_processes(head + rows, source="a")
+
+    assert [2_500_000_000, 80_000_000] == [row.rss.bytes for row in table.rows]
+    assert [6_000_000_000, 1_200_000_000] == [row.mapped_bytes for row in table.rows]
+    assert [1, 2210] == [row.pid for row in table.rows]
+    assert [] == damage

@@ -29,6 +29,12 @@ def test_gauges_are_named_with_their_values(text, said):
     assert seen.is_evidence
 
 
+def test_a_gauge_of_a_process_is_of_no_container():
+    seen = looks_like(b"system.process.memory.rss.bytes: 4194304\n", "sink.txt")
+
+    assert "gauges of a process's memory, from a metrics sink: rss 4 MiB" in f"{seen.what}"
+
+
 def test_a_sink_without_memory_is_none():
     seen = looks_like(b"'nomad.client.uptime.host': 12.0\n", "")
 

@@ -1,0 +1,36 @@
+"""Which sizes in a sentence are of memory, and which of them it calls RSS."""
+
+import pytest
+
+from gomem.inputs.said_sizes import memory_sizes, rss_in_words
+
+
+@pytest.mark.parametrize(
+    ("sentence", "sizes"),
+    [
+        ("RSS stays at ~310M for hours.", ["310M"]),
+        ("the RSS of our worker climbed up to 3GB", ["3GB"]),
+        ("In a week RSS size went from around 40M to over 90M.", ["40M", "90M"]),
+        ("it has 51 MB RSS", ["51 MB"]),
+        ("resident memory is `7.5G`", ["7.5G"]),
+        ("RSS grows by 30MB a day", []),
+        ("RSS is flat while the heap is 50M", []),
+        ("the RSS limit is 400M", []),
+        ("RSS and 300M of disk", []),
+    ],
+)
+def test_sizes_that_a_sentence_calls_rss(sentence, sizes):
+    assert sizes == rss_in_words(sentence.encode())
+
+
+@pytest.mark.parametrize(
+    ("line", "sizes"),
+    [
+        ("the container uses `23G`, the host has 96G mem", [b"23G", b"96G"]),
+        ("repositories take 23G", []),
+        ("we are on 5G here", []),
+        ("memory is 7718Mi", [b"7718Mi"]),
+    ],
+)
+def test_a_letter_alone_is_a_unit_where_memory_is_the_subject(line, sizes):
+    assert sizes == memory_sizes(line.encode())
