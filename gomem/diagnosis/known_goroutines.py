@@ -117,5 +117,5 @@ def one_type_words(groups: pd.DataFrame, largest: pd.Series) -> Text:
     others = [name for name in alike["function"] if name != where]
     if not others:
         return Text()
-    words = "As many wait in {}: likely {} of that type are not closed, each with its own loops."
+    words = "As many wait in {}: likely {} of that type are open, each with its own loops."
     return text(words, Function(others[0]), Count(there))
