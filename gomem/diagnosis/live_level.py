@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 MIN_READINGS = 3  # GCs at the end that find about the same
+SAME = 0.01  # of a level: two GCs that differ by no more found the same
 MIN_SHARE = 0.1  # of the total: a smaller live heap does not decide how it moves
 DRIFT = 0.025  # of a level: its second half is no higher than that
 SWAYS = 2.0  # errors of a reading: a level's readings differ by no more
@@ -61,7 +62,8 @@ def level_at_end(level: Level) -> Stretch | None:
     )
     begin, until = level.watched or (float(seconds[0]), float(seconds[-1]))
     watched = max(until, float(seconds[-1])) - min(begin, float(seconds[0]))
-    is_long = count >= MIN_READINGS and stretch.seconds >= LATE * watched
+    is_same = count > 1 and stretch.most - stretch.least <= SAME * stretch.most
+    is_long = (count >= MIN_READINGS or is_same) and stretch.seconds >= LATE * watched
     return stretch if is_long and _stays(values[-count:], errors[-count:]) else None
 
 
@@ -74,7 +76,7 @@ def _stays(values: np.ndarray, errors: np.ndarray) -> bool:
 
 def live_level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """Say that the last GCs found about the same live heap; empty if they did not, or are few."""
-    stretch, account = _stretch(diagnosis), diagnosis.facts.account
+    stretch, account = live_stretch(diagnosis), diagnosis.facts.account
     if facts is None or facts.ledger is None or stretch is None or account is None:
         return Text()
     if stretch.most < MIN_SHARE * account.last.total_bytes:
@@ -82,11 +84,12 @@ def live_level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     least, most = Bytes(round(stretch.least)), Bytes(round(stretch.most))
     size = most if least == most else text("{} to {}", least, most)
     which = "all" if stretch.is_whole else "the last"
-    words = "The live heap is level: {} at {} {} seen ({})."
-    return text(words, size, which, Count(stretch.readings, "GC"), Seconds(stretch.seconds))
+    which = "both" if stretch.is_whole and stretch.readings == 2 else f"{which} {stretch.readings}"
+    words = "The live heap is level: {} at {} GCs seen ({})."
+    return text(words, size, which, Seconds(stretch.seconds))
 
 
-def _stretch(diagnosis: Diagnosis) -> Stretch | None:
+def live_stretch(diagnosis: Diagnosis) -> Stretch | None:
     """The stretch of the live heap that collections marked, unless a finding says that it grows."""
     live = diagnosis.facts.live_heap
     if live is None or live.earlier_run is not None:
@@ -101,7 +104,7 @@ def is_level_between_profiles(diagnosis: Diagnosis) -> bool:
 
     Profiles that differ then are a GC or two behind, or differ by sampling.
     """
-    stretch, live = _stretch(diagnosis), diagnosis.facts.live_heap
+    stretch, live = live_stretch(diagnosis), diagnosis.facts.live_heap
     if stretch is None or live is None or live.level.source == LOG:
         return False
     profiles = that_count(IN_USE, diagnosis.facts.profiles.in_order).values()
