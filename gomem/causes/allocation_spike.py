@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from gomem.facts.profiles import ProfileFacts
 
 CODE = "allocation-spike"
+TIMES_IF_USUAL = 2  # the minimum of a spike, if bursts are how the program works
 NAMES = {PROFILES: "inuse_space", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc", RSS: "RSS"}
 
 
@@ -67,7 +68,14 @@ def find(case: Case) -> list[Finding]:
     if spike is not None and not is_clear and _stands_out(spike, case.thresholds):
         filled = [each for each in _returning(case) if each.source == PROFILES]
         return [_of_level(filled[0], case) if filled else _of_interval(spike, case)]
-    return [_of_level(seen[0], case)] if seen else []
+    return [_of_level(seen[0], case)] if seen and _matters(seen[0].excursion, case) else []
+
+
+def _matters(excursion: Excursion, case: Case) -> bool:
+    """Return whether bursts are rare, or larger than the work of any small program."""
+    limits = case.thresholds
+    least = TIMES_IF_USUAL * limits.spike_bytes
+    return excursion.times < limits.spike_times or excursion.extra >= least
 
 
 def features(case: Case) -> dict[str, float] | None:
@@ -249,13 +257,9 @@ def _name(seen: Sighting) -> str:
 
 
 def _as_read(seen: Sighting, case: Case) -> tuple[int, int]:
-    """Return the baseline and the highest reading; a log has whole MiB, rounded down.
-
-    A baseline that is the mean of two readings is no reading: then the one before the rise.
-    """
-    excursion, values = seen.excursion, seen.level.values
-    base = excursion.base if _base_is_read(seen) else values[excursion.before]
-    return _printed(base, seen, case), _printed(excursion.highest, seen, case)
+    """Return the usual level and the highest reading; a log has whole MiB, rounded down."""
+    excursion = seen.excursion
+    return _printed(excursion.usual, seen, case), _printed(excursion.highest, seen, case)
 
 
 def _printed(size: float, seen: Sighting, case: Case) -> int:
@@ -264,10 +268,6 @@ def _printed(size: float, seen: Sighting, case: Case) -> int:
     if marked is None:
         return round(size)
     return printed_bytes(round(size), marked.error_at(int(np.abs(marked.values - size).argmin())))
-
-
-def _base_is_read(seen: Sighting) -> bool:
-    return bool(np.isclose(seen.level.values, seen.excursion.base).any())
 
 
 def _marks(seen: Sighting, case: Case) -> Level | None:
@@ -324,7 +324,7 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     is_telling = seen.is_timed and excursion.away_fraction <= case.thresholds.nearly_all_share
     away = excursion.away_fraction if is_telling else None
     base, highest = _as_read(seen, case)
-    where = " outside bursts" if _base_is_read(seen) else " before the burst"
+    where = " outside bursts"
     if excursion.times > 1 and excursion.spread_fraction > LOW:  # climbs, and no baseline
         where, base = ", lowest", _printed(float(seen.level.values.min()), seen, case)
     sizes = {f"{name}{where}": base, f"{name}, highest": highest}

@@ -135,7 +135,7 @@ def _beyond_heap(case: Case, account: Account) -> Beyond | None:
         return None
     title = text(_BEYOND_PROFILE, Bytes(round(grown - heap)), Bytes(account.change_bytes))
     cited = {"heap, upper bound from alloc_space": round(heap)}
-    evidence = known(profiles.path(last.name), "B", cited)
+    evidence = known(profiles.paths.get(last.name, profiles.last_path), "B", cited)
     return _of_rss(case, account, title, round(grown - heap), evidence)
 
 

@@ -43,6 +43,8 @@ from gomem.causes.goroutines import (
     recursion_in,
     stacks_evidence,
     stacks_words,
+    starts_evidence,
+    starts_words,
     where_evidence,
     where_words,
 )  # fmt: skip
@@ -362,8 +364,9 @@ def _of_one_dump(case: Case) -> list[Finding]:
             evidence=(
                 Evidence(dump.path, "goroutines", dump.goroutines, "count"),
                 *where_evidence(case, dump.frame, dump.path),
+                *starts_evidence(case, dump.path),
             ),
-            next_step=sentences(shows, _DECIDE),
+            next_step=sentences(shows, starts_words(case), _DECIDE),
             confidence="possible",
             sites=_sites(case, size),
             missing_call=missing,

@@ -8,7 +8,7 @@ import numpy as np
 
 from gomem.analysis.profiles.own_code import Stacks
 from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES, Waiting
-from gomem.causes.evidence import rise_evidence
+from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.finding import Evidence, Site, placed
 from gomem.causes.scores import bounded_log, probability_of
 from gomem.causes.sites import part_words
@@ -16,7 +16,7 @@ from gomem.facts.goroutines import STACKS_IN_USE
 from gomem.facts.profiles import IN_USE
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.pprof.calls.names import can_be_mended, package_of
-from gomem.text import Bytes, Function, Text, text
+from gomem.text import Bytes, Count, Function, Text, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -289,6 +289,28 @@ def where_evidence(case: Case, frame: pd.DataFrame | None, path: str) -> list[Ev
         Evidence(path, field, there, "count"),
         *_waits(frame[frame["function"] == function], path),
     ]
+
+
+def starts_evidence(case: Case, path: str) -> tuple[Evidence, ...]:
+    """Return the numbers of the goroutines at one place, in the order of all that were started."""
+    starts = case.facts.goroutine_starts
+    if starts is None or len(starts.numbers) < case.thresholds.goroutine_growth:
+        return ()
+    low, high = starts.numbers[0], starts.numbers[-1]
+    ends = {"lowest goroutine number there": low, "highest goroutine number there": high}
+    return known(path, "count", ends | {"highest goroutine number of all": starts.highest})
+
+
+def starts_words(case: Case) -> Text:
+    """Say that goroutines at one place were started all along, by their numbers; else empty."""
+    starts = case.facts.goroutine_starts
+    if starts is None or not starts.come_all_along:
+        return Text()
+    words = (
+        "Of {} goroutines started so far, these are as many among the oldest as among the newest: "
+        "more keep coming, and few end."
+    )
+    return text(words, Count(starts.highest))
 
 
 def open_files_evidence(case: Case) -> tuple[Evidence, ...]:

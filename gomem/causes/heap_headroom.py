@@ -141,7 +141,8 @@ def _remedy(case: Case, first: Text = _NOTHING) -> Text:
 def _by_log(case: Case) -> Finding | None:
     """Return a note if the room between live heap and goal is large at most collections.
 
-    None if a memory limit sets the goals: then GOMEMLIMIT was chosen to leave that room.
+    None if a memory limit sets the goals: then GOMEMLIMIT was chosen to leave that room. The room
+    that the default leaves explains why RSS is high; without RSS there is nothing to explain.
     """
     log, limits, rss = case.facts.collector, case.thresholds, case.facts.largest_rss_bytes
     if log is None or limit_decides(case):
@@ -153,6 +154,8 @@ def _by_log(case: Case) -> Finding | None:
     needed = 1 if case.facts.settings.gogc.is_stated else limits.headroom_goals
     if goals < needed or not usual.headroom_bytes >= least:
         return None
+    if rss is None and usual.headroom_fraction <= limits.rise_ratio * DEFAULT_GOGC:
+        return None  # as in any program, and no size that it would explain
     live, room = int(usual.live_bytes), int(usual.headroom_bytes)
     # Goals are not sizes: the heap need not have been at its goal when RSS was read.
     size = of_rss(room, rss) if rss is not None and live + room <= rss else Text(Bytes(room))

@@ -10,11 +10,13 @@ single snapshot shows no trend. In both cases the finding is only a note.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
+from gomem.analysis.series.goroutine_growth import stacks_of
 from gomem.causes.beyond_go import beyond_go
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
@@ -23,8 +25,9 @@ from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import goroutines_pile_up, open_files_evidence, opening
 from gomem.causes.missing_call import of_native
-from gomem.causes.outside_go import Growth, growth, outside_go
+from gomem.causes.outside_go import Growth, growth, is_level, outside_go
 from gomem.causes.sites import called_by, caller_sites
+from gomem.facts.callers import CALL_C
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Command, Count, Function, Share, Text, text
 
@@ -91,11 +94,9 @@ def _held(size: int, account: Account, case: Case) -> list[Finding]:
     is_watched = len(account.snapshots) > 1
     if grows is None and is_watched and size < limits.large_rss_fraction * last.total_bytes:
         return []  # constant, and small beside Go's memory
-    title = text(
-        "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program",
-        Bytes(size),
-        Share(size / last.total_bytes),
-    )
+    least, share = Bytes(size), Share(size / last.total_bytes)
+    is_steady = is_level(case)
+    title = text(_LEVEL_TOTAL if is_steady else _TOTAL, least, share)
     if grows is not None:
         title = grows.title("Memory outside Go (C or mmap)")
     return [
@@ -105,7 +106,7 @@ def _held(size: int, account: Account, case: Case) -> list[Finding]:
             moment=moment.name,
             size=size,
             evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
-            next_step=_TAKE_SMAPS,
+            next_step=_IT_IS_LEVEL if is_steady else _TAKE_SMAPS,
             confidence="possible",
         )
     ]
@@ -119,6 +120,9 @@ def _of(grows: Growth | None) -> tuple[Evidence, ...]:
     return () if grows is None else grows.evidence()
 
 
+_TOTAL = "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program"
+_LEVEL_TOTAL = "Memory outside Go (C or mmap) is level: at least {} of RSS ({})"
+_IT_IS_LEVEL = text("It does not grow. To see what it is, collect smaps: {}.", TAKE_SMAPS)
 _TAKE_SMAPS = text(
     "Collect smaps, which lists malloc's heaps, thread stacks and other mappings: {}. If the "
     "program uses cgo, check that it frees every C.malloc and C.CString.",
@@ -209,7 +213,10 @@ def _finding(
         size=native.bytes,
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
-        next_step=_next_step(callers, came_with or _with_files(files, grows)),
+        next_step=sentences(
+            _next_step(callers, came_with or _with_files(files, grows)),
+            "" if came_with else _perhaps_held(case, grows),
+        ),
         confidence=_confidence(native, grows, thresholds),
         sites=sites or (_came_with(case, native.bytes) if came_with else ()),
         missing_call=of_native(case),
@@ -238,11 +245,11 @@ def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Threshol
 
 
 def _with_goroutines(case: Case, grows: Growth | None) -> Text:
-    """Name the goroutines that came at the same time and might hold the C memory."""
+    """Name the goroutines that came at the same time, and are in C or of an opened library."""
     count, waiting = case.facts.goroutines.count, case.facts.goroutines.waiting
-    if grows is None or count is None or count.grown < case.thresholds.goroutines_beside:
+    if grows is None or count is None or not _rise_beside(case):
         return Text()
-    if count.ratio < case.thresholds.goroutine_growth_ratio:
+    if not _are_in_c(count.grown, case) and not opening(case):
         return Text()
     words = text(
         "{}: C memory grows by {} for each of {} new goroutines",
@@ -256,6 +263,46 @@ def _with_goroutines(case: Case, grows: Growth | None) -> Text:
         return words + "."
     asked = called_by(opening(case), package_of(waiting.function))
     return sentences(text("{}, which wait in {}.", words, Function(waiting.function)), asked)
+
+
+def _rise_beside(case: Case) -> bool:
+    """Return whether the number of goroutines rises by enough to be named."""
+    count, least = case.facts.goroutines.count, case.thresholds
+    if count is None or count.grown < least.goroutines_beside:
+        return False
+    return count.ratio >= least.goroutine_growth_ratio
+
+
+def _perhaps_held(case: Case, grows: Growth | None) -> Text:
+    """Ask about goroutines that wait in Go and came at the same time; empty without any."""
+    waiting = case.facts.goroutines.waiting
+    if grows is None or waiting is None or not waiting.function or not _rise_beside(case):
+        return Text()
+    return text(_EACH_MAY_HOLD, Function(waiting.function))
+
+
+_EACH_MAY_HOLD = (
+    "Goroutines rise at the same time: check whether those that wait in {} hold C memory until "
+    "they end."
+)
+
+
+def _are_in_c(came: float, case: Case) -> bool:
+    """Return whether most new goroutines run C code, by their stacks, or have a thread each.
+
+    What waits in Go and grows at the same time need not hold the C memory.
+    """
+    threads, counts = case.facts.threads, case.facts.goroutine_counts
+    least, frame = case.thresholds.most_share * came, counts[-1].frame
+    if threads is not None and threads.grown >= least:
+        return True
+    if frame is None:
+        return False
+    inside = stacks_of(frame).str.split(";").map(lambda names: any(map(_calls_c, names)))
+    return int(frame.loc[inside.astype(bool), "goroutines"].sum()) >= least
+
+
+_calls_c = re.compile(CALL_C).search
 
 
 def _files_beside(case: Case) -> Rise | None:

@@ -16,9 +16,10 @@ Many          A thousand or more wait at the same place. Their memory decides th
 Goroutines in a system call or in C occupy a thread each. Many of those at one place are a finding
 of thread-growth.
 
-If the ages and numbers of the goroutines show that waits end (`inputs.goroutines.woken`), neither a
-large number nor a long wait means a leak, because idle workers look the same. A server's
-connections wait in Go's own `net/http.(*conn).serve` and are no leak, however many they are.
+If the ages and numbers of the goroutines show that waits end, or that all were started in one go
+(`goroutine_starts`), neither a large number nor a long wait means a leak, because idle workers look
+the same. A server's connections wait in Go's own `net/http.(*conn).serve` and are no leak, however
+many they are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, Waiting, places_of, stacks_of
+from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, places_of, stacks_of
 from gomem.causes.goroutines import goroutines_heap_bytes
 from gomem.causes.signatures import GOROUTINES, LOCKS, inside_of_own, signature_of
 from gomem.causes.sites import growing_sites
@@ -38,7 +39,6 @@ from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import Count, Function, text
 
 if TYPE_CHECKING:
-    from gomem.capture.capture import Capture
     from gomem.causes.cause import Case
     from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
@@ -73,20 +73,12 @@ def suspicion_of(case: Case) -> Suspicion | None:
     if dump is None or dump.frame is None or threads_occupied(case):
         return None
     looks = [_blocked, _waiting, _in_steps, _connections, _many]
-    if waits_end(dump, case.facts.goroutines.waiting, case.facts.capture):
+    starts = case.facts.goroutine_starts
+    if starts is not None and (starts.woken or starts.are_in_one_go):
         looks = [_blocked, _in_steps, _connections]
     seen = (look(dump, dump.frame, case) for look in looks)
     enough = case.thresholds.most_share * dump.goroutines
     return next((known for known in seen if known is not None and known.there > enough), None)
-
-
-def waits_end(dump: GoroutineCount, waiting: Waiting | None, capture: Capture) -> int:
-    """Return how many began to wait within a minute where most wait, if waits end there; else 0."""
-    moment = capture.by_moment.get(dump.moment)
-    if moment is None or waiting is None:
-        return 0
-    files = (file.parsed for file in moment.artefacts if file.kind.name == "goroutines")
-    return max((file.woken.get(waiting.function, 0) for file in files), default=0)
 
 
 def only_dump(case: Case) -> GoroutineCount | None:

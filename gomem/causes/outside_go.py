@@ -155,6 +155,15 @@ def growth(
     )
 
 
+def is_level(case: Case, size_of: Callable[[MomentFacts], int] | None = None) -> bool:
+    """Return whether several snapshots show that memory outside Go is constant."""
+    level, limits = _level(case, size_of), case.thresholds
+    if level is None or len(level) < limits.growth_readings:
+        return False
+    low, high = level.values - level.each_error, level.values + level.each_error
+    return not limits.has_grown(round(low.min()), round(high.max()))
+
+
 def features(case: Case) -> dict[str, float] | None:
     """Return the inputs of the score; None if the memory has not certainly grown enough."""
     level = _level(case, None)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 WORKING_SET = "the working set"
-REST = "freed heap that the runtime keeps, stacks, the program's files, {}or memory outside Go"
+FREED = "freed heap that the runtime keeps, "
+REST = "{}stacks, the program's files, {}or memory outside Go"
 SKEW_RATIO = 1.1  # of RSS: a live heap above this ratio is of another time
 PEAK_RATIO = 1.1  # of RSS: a peak above this ratio is mentioned
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
@@ -170,6 +171,7 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         return Text()
     need, limits = needs[0], diagnosis.thresholds
     rest, by = size - need.most_bytes, _by_gogc(diagnosis)
+    ever = diagnosis.facts.profiles.heap_at_most.get(facts.name if facts else "")
     if need.live_bytes >= limits.most_share * size:
         share = Share(min(1.0, need.live_bytes / size))
         after = "after the last GC" if need.is_of_log else "by the heap profile"
@@ -177,16 +179,21 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         if need.is_of_log and facts is not None and facts.rss_bytes is None:
             which = Text()  # the sentence before has it
         return text("The live heap{} is {} of {}.", which, share, what)
-    if rest < max(limits.kept_bytes, limits.most_share * size):
+    least = max(limits.kept_bytes, limits.most_share * size)
+    if rest < least:
         if need.is_of_log or size <= need.live_bytes:
             return Text()
         words = "The live heap by the heap profile ({}) is {} of {}; with garbage{}, at most {}."
         share = Share(need.live_bytes / size)
         return text(words, Bytes(need.live_bytes), share, what, by, Bytes(need.most_bytes))
-    most = text("With garbage{}, its objects need at most {} of heap", by, Bytes(need.most_bytes))
+    most, freed = "With garbage{}, its objects need at most {} of heap", FREED
+    most = text(most, by, Bytes(need.most_bytes))
     if need.is_of_log:
         most = text("The next GC starts when the heap reaches {}", Bytes(need.most_bytes))
-    owners = REST.format("kernel memory, " * (what == WORKING_SET))
+    elif ever is not None and size - ever >= least:
+        most = text("Go's heap never had more than {}, by all it allocated", Bytes(round(ever)))
+        rest, freed = size - ever, ""
+    owners = REST.format(freed, "kernel memory, " * (what == WORKING_SET))
     return text("{}: the other {} of {} is {}.", most, Bytes(rest), what, owners)
 
 

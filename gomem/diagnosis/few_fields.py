@@ -14,7 +14,7 @@ from gomem.causes.commands import (
     TAKE_SMAPS,
     WHERE_THEY_WAIT,
 )
-from gomem.diagnosis.live_by_fields import freed_words, live_words
+from gomem.diagnosis.live_by_fields import freed_words, hardly_freed_words, live_words
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.facts.retention import heap_of_log
 from gomem.releases import Fact
@@ -144,7 +144,8 @@ def one_reading(diagnosis: Diagnosis) -> Text:
     has_trend = len(capture.by_moment) != 1 or (log is not None and not log.cycles.empty)
     if has_trend or diagnosis.baseline is not None or len(capture.memstats) != 1:
         return Text()
-    return Text("One reading does not show whether memory grows.")
+    freed = hardly_freed_words(diagnosis, capture.memstats.iloc[-1])
+    return joined(" ", filter(None, (freed, "One reading does not show whether memory grows.")))
 
 
 def step_of(capture: Capture, level: str) -> int:

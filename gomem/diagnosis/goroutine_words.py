@@ -22,7 +22,7 @@ from gomem.diagnosis.known_goroutines import (
     step_of_connections,
     step_of_test,
 )
-from gomem.diagnosis.level_at_end import level_count_words, waits_end_words
+from gomem.diagnosis.level_at_end import level_count_words, starts_words
 from gomem.facts.goroutines import GOROUTINE, LEAKS, GoroutineCount
 from gomem.inputs.goroutines.crash import (
     ALLOCATING,
@@ -127,7 +127,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     )
     whose = connection_words(where) or one_type_words(diagnosis.facts.goroutine_groups, largest)
     beside = (whose, leak_test_words(_dumps(diagnosis)), _started_words(diagnosis, last))
-    alive = (waits_end_words(diagnosis, last), level_count_words(diagnosis))
+    alive = (starts_words(diagnosis), level_count_words(diagnosis))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside, *alive)))
     return said, False, _step_of(diagnosis)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.memory_rise import working_set_level
-from gomem.causes.one_dump import waits_end
 from gomem.facts.goroutines import GoroutineCount, level_of
 from gomem.text import Count, Function, MomentName, Rate, Seconds, Text, text
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.goroutines import GoroutineCount
 
 _Reading = TypeVar("_Reading")
 MANY = 100  # goroutines: of fewer, it is not worth saying that they are as many as before
@@ -30,17 +30,26 @@ def alike_at_the_end(
     return sum(1 for _ in takewhile(lambda each: is_alike(each, last), reversed(readings)))
 
 
-def waits_end_words(diagnosis: Diagnosis, last: GoroutineCount) -> Text:
-    """Say that goroutines which wait where most do have been woken within a minute."""
-    waiting = diagnosis.facts.goroutines.waiting
-    fresh = waits_end(last, waiting, diagnosis.capture)
-    if not fresh or waiting is None:
+def starts_words(diagnosis: Diagnosis) -> Text:
+    """Say that goroutines where most wait have been woken within a minute, or when they started."""
+    waiting, starts = diagnosis.facts.goroutines.waiting, diagnosis.facts.goroutine_starts
+    if starts is None or waiting is None:
+        return Text()
+    if starts.woken:
+        words = (
+            "Waits in {} end: {} began to wait less than a minute ago, and some of these are older "
+            "than others that have waited for minutes."
+        )
+        return text(words, Function(waiting.function), Count(starts.woken, "goroutine"))
+    if not starts.are_in_one_go:
         return Text()
     words = (
-        "Waits in {} end: {} began to wait less than a minute ago, and some of these are older "
-        "than others that have waited for minutes."
+        "Hardly any other was started between the first and the last of them (numbers {} to {}){}: "
+        "they look like the workers of a pool."
     )
-    return text(words, Function(waiting.function), Count(fresh, "goroutine"))
+    ends = Count(starts.numbers[0]), Count(starts.numbers[-1])
+    since = text(", and none of them is among the last {}", Count(starts.since))
+    return text(words, *ends, since if starts.since >= MANY else "")
 
 
 def level_count_words(diagnosis: Diagnosis) -> Text:

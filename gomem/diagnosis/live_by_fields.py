@@ -9,12 +9,14 @@ import pandas as pd
 
 from gomem.analysis.memory.heap_slots import LEAST_GOAL_BYTES
 from gomem.causes.commands import TAKE_AFTER_GC
+from gomem.diagnosis.live_level import live_level_words
 from gomem.text import Bytes, Count, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 LEVELS = ("HeapInuse", "HeapAlloc")  # the first that both ends have
+MIN_GCS = 3  # that could have freed something
 AFTER_A_GC = text("See what is live, after a GC: {}.", TAKE_AFTER_GC)
 FREED = (
     "Nearly all of that is not live: it is freed heap, which the runtime returns to the OS over "
@@ -55,6 +57,22 @@ def _without_a_gc(diagnosis: Diagnosis, known: pd.DataFrame, level: str) -> Text
     return text(words, MomentName(first["moment"]), Bytes(int(risen)))
 
 
+def hardly_freed_words(diagnosis: Diagnosis, last: pd.Series) -> Text:
+    """Say that the GCs have freed hardly any of what was allocated since the start; else empty."""
+    limits, allocated = diagnosis.thresholds, last["TotalAlloc"]
+    held = last[["HeapAlloc", "Alloc"]].max()  # equal by definition
+    if pd.isna(allocated) or pd.isna(held) or pd.isna(last["NumGC"]) or last["NumGC"] < MIN_GCS:
+        return Text()
+    freed = max(0, int(allocated - held))
+    if allocated < limits.spike_bytes or freed > (1 - limits.nearly_all_share) * allocated:
+        return Text()
+    words = (
+        "{} freed {} of the {} allocated since the start: nearly all of it is still there, as in a "
+        "program that has loaded its data, or in a leak."
+    )
+    return text(words, Count(int(last["NumGC"]), "GC"), Bytes(freed), Bytes(int(allocated)))
+
+
 def freed_words(diagnosis: Diagnosis, last: pd.Series) -> Text:
     """Say that what Go reserved is mostly not live, if no field has the idle heap."""
     limits = diagnosis.thresholds
@@ -70,12 +88,13 @@ def risen_without_gc(diagnosis: Diagnosis) -> Text:
     """Say that the heap rose and no GC ran in the last readings; empty if one did.
 
     All that came since can be garbage, or all of it live: nothing has looked. A log of the GC would
-    have the live heap of its own.
+    have the live heap of its own. Where the last GCs found a level live heap, it is most likely
+    garbage.
     """
     moments = diagnosis.case.facts.of_last_process
     known = [moment for moment in moments if moment.told("NumGC") is not None]
     same = [moment for moment in known if moment.told("NumGC") == known[-1].told("NumGC")]
-    if len(same) < 2 or diagnosis.collector is not None:
+    if len(same) < 2 or diagnosis.collector is not None or live_level_words(diagnosis, same[-1]):
         return Text()
     first, last = ends = same[0], same[-1]
     sizes = {name: [m.told(name) for m in (known[0], first, last)] for name in LEVELS}

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-MIN_READINGS = 3  # GCs at the end that find about the same; two, if those before found less
+MIN_READINGS = 3  # GCs at the end that find about the same
+SAME = 0.01  # of a level: two GCs that differ by no more found the same
 MIN_SHARE = 0.1  # of the total: a smaller live heap does not decide how it moves
 DRIFT = 0.025  # of a level: its second half is no higher than that
 SWAYS = 2.0  # errors of a reading: a level's readings differ by no more
@@ -58,8 +59,8 @@ def level_at_end(level: Level) -> Stretch | None:
     )
     begin, until = level.watched or (float(seconds[0]), float(seconds[-1]))
     watched = max(until, float(seconds[-1])) - min(begin, float(seconds[0]))
-    has_risen = count < len(values) - 1 and float(values[:-count].max()) < stretch.least
-    is_long = count >= MIN_READINGS - has_risen and stretch.seconds >= LATE * watched
+    is_same = count > 1 and stretch.most - stretch.least <= SAME * stretch.most
+    is_long = (count >= MIN_READINGS or is_same) and stretch.seconds >= LATE * watched
     return stretch if is_long and _stays(values[-count:], errors[-count:]) else None
 
 
@@ -72,7 +73,7 @@ def _stays(values: np.ndarray, errors: np.ndarray) -> bool:
 
 def live_level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """Say that the last GCs found about the same live heap; empty if they did not, or are few."""
-    stretch, account = _stretch(diagnosis), diagnosis.facts.account
+    stretch, account = live_stretch(diagnosis), diagnosis.facts.account
     if facts is None or facts.ledger is None or stretch is None or account is None:
         return Text()
     if stretch.most < MIN_SHARE * account.last.total_bytes:
@@ -80,11 +81,12 @@ def live_level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     least, most = Bytes(round(stretch.least)), Bytes(round(stretch.most))
     size = most if least == most else text("{} to {}", least, most)
     which = "all" if stretch.is_whole else "the last"
-    words = "The live heap is level: {} after {} {} ({})."
-    return text(words, size, which, Count(stretch.readings, "GC"), Seconds(stretch.seconds))
+    is_both = stretch.is_whole and stretch.readings == 2
+    seen = Text("both GCs") if is_both else text(f"{which} {{}}", Count(stretch.readings, "GC"))
+    return text("The live heap is level: {} after {} ({}).", size, seen, Seconds(stretch.seconds))
 
 
-def _stretch(diagnosis: Diagnosis) -> Stretch | None:
+def live_stretch(diagnosis: Diagnosis) -> Stretch | None:
     """The stretch of the live heap that collections marked, unless a finding says that it grows."""
     live = diagnosis.facts.live_heap
     if live is None or live.earlier_run is not None:
@@ -100,7 +102,7 @@ def is_level_between_profiles(diagnosis: Diagnosis) -> bool:
     Profiles that differ then are a GC or two behind, or differ by sampling. The first was taken
     after a GC of the level, by NumGC beside it or by its time; a log has a clock of its own.
     """
-    stretch, live = _stretch(diagnosis), diagnosis.facts.live_heap
+    stretch, live = live_stretch(diagnosis), diagnosis.facts.live_heap
     profiles = that_count(IN_USE, diagnosis.facts.profiles.in_order)
     if stretch is None or live is None or not profiles:
         return False

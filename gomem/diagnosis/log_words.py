@@ -10,11 +10,13 @@ from gomem.analysis.memory.live_heap import LOG
 from gomem.analysis.series.excursion import at_base
 from gomem.causes.checks import grows, printed_bytes
 from gomem.diagnosis.listed_memory import SMAPS_TOO, Told
+from gomem.diagnosis.live_level import live_stretch
 from gomem.statistics.quantiles import carries
 from gomem.text import Bytes, Count, MostShare, Rate, Seconds, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
+    from gomem.analysis.collector.heap_pacing import LiveHeap
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
@@ -102,13 +104,7 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     if grows(diagnosis.case):
         return live + ".", has_risen  # the finding has the rate
     if run is None or run.slope_low is None or run.slope_high is None:
-        risen = Text()
-        if run is not None and has_risen:
-            whole = next(reversed(diagnosis.collector.runs), run)  # also a heap not yet filled
-            first = whole.first_bytes
-            first = run.first_bytes if first is None else min(first, run.first_bytes)
-            risen = text(", up from {}", _to_a_mebibyte(first))
-        return text("{}{}; there are too few GCs for a trend.", live, risen), False
+        return text("{}{}.", live, _of_few(diagnosis, run if has_risen else None)), False
     if run.slope_low > 0 and run.last_bytes > run.first_bytes:
         rate = Rate(run.slope_bytes_per_second, run.slope_low, run.slope_high)
         return text("{} and grows by {}.", live, rate), has_risen
@@ -141,6 +137,20 @@ def _burst_at_end(diagnosis: Diagnosis) -> tuple[int, float, bool] | None:
         seconds,
         at_base(level) is not level,
     )
+
+
+def _of_few(diagnosis: Diagnosis, risen: LiveHeap | None) -> Text:
+    """Say where the live heap of few collections went: it is level, it has risen, or neither."""
+    assert diagnosis.collector is not None
+    if (stretch := live_stretch(diagnosis)) is not None:
+        seen = Count(stretch.readings), Seconds(stretch.seconds)
+        return text(", and has been level for the last {} GCs ({})", *seen)
+    few = "; there are too few GCs for a trend"
+    if risen is None:
+        return Text(few)
+    first = next(reversed(diagnosis.collector.runs), risen).first_bytes  # of a heap not yet filled
+    first = risen.first_bytes if first is None else min(first, risen.first_bytes)
+    return text(", up from {}{}", _to_a_mebibyte(first), few)
 
 
 def _to_a_mebibyte(size: int) -> Text:

@@ -14,6 +14,7 @@ from gomem.analysis.memory.groups import (
     STACKS,
 )  # fmt: skip
 from gomem.analysis.memory.ledger import HEAP_PARTS
+from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.memory.readings import OBJECTS, Reading
 from gomem.analysis.memory.totals import LOGGED
 from gomem.facts.live_heap import in_use_of, marks_of
@@ -50,7 +51,7 @@ def account_of_capture(facts: CaptureFacts) -> Account | None:
     """
     moments = facts.of_last_process
     begin = next((moment.time for moment in moments if moment.time is not None), None)
-    whole = account_of(_readings(moments, begin))
+    whole = account_of(_readings(facts, moments, begin))
     return whole or _of_profiles(facts.profiles.of_last_process) or _of_log(facts.cycles)
 
 
@@ -58,19 +59,27 @@ def account_of_rss(facts: CaptureFacts) -> Account | None:
     """Return the account of the snapshots with RSS, even if more have only reserved memory."""
     moments = [moment for moment in facts.of_last_process if moment.rss_bytes is not None]
     begin = next((moment.time for moment in moments if moment.time is not None), None)
-    return account_of(_readings(moments, begin))
+    return account_of(_readings(facts, moments, begin))
 
 
-def _readings(moments: Sequence[MomentFacts], begin: pd.Timestamp | None) -> list[Reading]:
+def _readings(
+    facts: CaptureFacts, moments: Sequence[MomentFacts], begin: pd.Timestamp | None
+) -> list[Reading]:
     """Return the snapshots of one process as readings.
 
-    Sys never falls, so where it is not told, that of the next snapshot bounds what Go has.
+    Sys never falls, so where it is not told, that of the next snapshot bounds what Go has. So does
+    all that was ever allocated, unless a raised GOGC lets profiles lack more of it.
     """
     readings, most = [], None
+    is_raised = facts.settings.gogc.low > DEFAULT_GOGC
+    heaps = {} if is_raised else facts.profiles.heap_at_most
     for moment in reversed(moments):
         reading, told = reading_of(moment, begin), moment.told("Sys")
         most = most if told is None else told
-        readings.append(reading if reading.reserved else replace(reading, sys_bytes=most))
+        heap = heaps.get(moment.name)
+        if not reading.reserved:
+            reading = replace(reading, sys_bytes=most, heap_at_most=heap)
+        readings.append(reading)
     return readings[::-1]
 
 

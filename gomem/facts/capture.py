@@ -50,6 +50,7 @@ from gomem.facts.goroutines import (
     rise_of_open_files,
     rise_of_threads,
     running_finalizer,
+    starts_of_goroutines,
 )
 from gomem.facts.keepers import Held, Kept, held_of, kept_of
 from gomem.facts.live_heap import live_heap_of
@@ -305,6 +306,7 @@ class CaptureFacts:
     live_heap = cached_property(live_heap_of)
     goroutine_counts = cached_property(counts_of_goroutines)
     goroutines = cached_property(growth_of_goroutines)
+    goroutine_starts = cached_property(starts_of_goroutines)
     leaked_goroutines = cached_property(leaked_goroutines)
     threads = cached_property(rise_of_threads)
     open_files = cached_property(rise_of_open_files)

@@ -15,6 +15,7 @@ from gomem.analysis.series.goroutine_growth import (
     goroutine_growth,
     waiting_of,
 )
+from gomem.analysis.series.goroutine_starts import Starts, starts_at
 from gomem.analysis.series.level import Level, Rise
 from gomem.capture.moment import Moment, goroutines_of
 from gomem.inputs.goroutines.crash import FATAL
@@ -89,6 +90,16 @@ def _of_facts(facts: MomentFacts) -> GoroutineCount | None:
     frame = facts.goroutines if facts.goroutines is not None and len(facts.goroutines) else None
     count = facts.goroutine_count
     return GoroutineCount(facts.name, facts.time, count, facts.goroutine_path, frame)
+
+
+def starts_of_goroutines(facts: CaptureFacts) -> Starts | None:
+    """Return when the goroutines started that wait where most do, in the last dump in text."""
+    waiting, counts = facts.goroutines.waiting, facts.goroutine_counts
+    if waiting is None:
+        return None
+    dumps = (file for file in facts.capture.files if file.kind.name == "goroutines")
+    numbers = (dump.parsed.numbers for dump in dumps if dump.source.name == counts[-1].path)
+    return starts_at(next(numbers, {}), waiting.function)
 
 
 def growth_of_goroutines(facts: CaptureFacts) -> GoroutineGrowth:

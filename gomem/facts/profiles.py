@@ -290,13 +290,14 @@ class ProfileFacts:
 
     @cached_property
     def heap_at_most(self) -> Mapping[str, float]:
-        """An upper bound of the heap at each profile's snapshot; see `published.heap_at_most`.
+        """An upper bound of the heap at each snapshot; see `published.heap_at_most`.
 
-        Allocated bytes are cumulative, so a later profile's bound also holds at earlier snapshots.
+        Allocated bytes are cumulative, so a profile's bound also holds at earlier snapshots. Those
+        without a profile are before the next that has one.
         """
-        most, known = math.inf, {}
-        for moment, profile in reversed([*self.in_order.items()]):
-            counted = heap_at_most(profile)
+        profiles, most, known = self.in_order, math.inf, dict[str, float]()
+        for moment in reversed([*self.capture.by_moment]):
+            counted = heap_at_most(profiles[moment]) if moment in profiles else None
             most = most if counted is None else min(most, counted)
             known[moment] = most
         return {moment: size for moment, size in known.items() if math.isfinite(size)}

@@ -294,6 +294,26 @@ def test_a_log_alone_tells_bursts_of_what_was_marked():
     assert 0 == told["the live heap, highest"] % MIB  # half a MiB is no reading
 
 
+@pytest.mark.parametrize(
+    ("peak_mib", "times", "is_found"),
+    [
+        pytest.param(27, 6, False, id="small, and how the program works"),
+        pytest.param(27, 2, True, id="small and rare"),
+        pytest.param(47, 6, True, id="large"),
+    ],
+)
+def test_bursts_that_are_how_the_program_works_matter_if_they_are_large(peak_mib, times, is_found):
+    cycles = [
+        {"at": 1.0 * burst + 0.1 * place, "live": peak_mib if place == 5 else 7, "goal": 200}
+        for burst in range(times)
+        for place in range(10)
+    ]
+
+    found = allocation_spike.find(case_of((), GoVersion(), collector=facts_of(*cycles)))
+
+    assert is_found == bool(found)
+
+
 def test_a_log_that_stays_has_none():
     log = facts_of(*({"at": 0.1 * n, "live": 40, "goal": 200} for n in range(1, 20)))
 

@@ -394,13 +394,18 @@ def test_a_heap_that_fills_and_stays_is_no_growth():
 
 
 ROOMY = {"live": 100, "start": 180, "end": 182, "goal": 200}
+ROOMIER = ROOMY | {"start": 270, "end": 273, "goal": 300}  # than GOGC=100 leaves
 
 
 def test_room_for_garbage_is_worth_a_note():
-    (finding,) = heap_headroom.find(answers(*every(1.0, **ROOMY)))
+    (finding,) = heap_headroom.find(answers(*every(1.0, **ROOMIER)))
 
     assert ("heap-headroom", Severity.INFO) == (finding.code, finding.severity)
-    assert 100 * MIB == finding.bytes
+    assert 200 * MIB == finding.bytes
+
+
+def test_the_room_of_the_default_explains_an_rss_and_nothing_else():
+    assert [] == heap_headroom.find(answers(*every(1.0, **ROOMY)))
 
 
 def moment(rss_mib):

@@ -477,7 +477,7 @@ def test_minutes_of_waiting_in_one_place(tmp_path, minutes, state, found):
     20 goroutines of each wait: 100 are enough.
     """
     stack = "main.(*hub).subscribe(0x1)\n\t/src/main.go:9 +0x1d\n\n"
-    headers = [f"[{state}, {wait} minutes]:\n" for wait in minutes for _ in range(20)]
+    headers = [f"[{state}, {wait} minutes]:\n" for wait in minutes[::-1] for _ in range(20)]
     dump = "".join(f"goroutine {n} {header}{stack}" for n, header in enumerate(headers, start=1))
     (tmp_path / "goroutines.txt").write_text(dump)
 

@@ -107,7 +107,10 @@ def test_less_room_is_not_advised_where_the_gc_is_expensive(tmp_path):
     log, live = tmp_path / "gc.log", [21693 + 7 * (n % 5) for n in range(9)]
     sizes = [(live[n], round(1.1 * live[n - 1])) for n in range(9)]
     log.write_text("".join(line.format(31 + n, 851 + 3 * n, *sizes[n]) for n in range(9)))
-    said = {found.code: found.next_step for found in gomem.diagnose(log).findings}
+    (tmp_path / "status").write_text(f"VmRSS:\t{25 << 20} kB\n")
+    limits = gomem.Thresholds(headroom_fraction=0.05)
+    findings = gomem.diagnose(tmp_path, thresholds=limits).findings
+    said = {found.code: found.next_step for found in findings}
 
     assert "GOGC=100" in said["gc-pressure"]
     assert "GOGC=" not in said["heap-headroom"]

@@ -216,20 +216,44 @@ def test_a_moment_without_mappings_bounds_it():
     assert Severity.WARNING == found.severity
 
 
-def test_the_goroutines_that_came_with_it_are_to_be_mended_first():
+@pytest.mark.parametrize(
+    ("stack", "is_named"),
+    [
+        pytest.param("runtime.cgocall;main._Cfunc_wait;main.wait", True, id="they are in C"),
+        pytest.param("main._Cfunc_wait;main.wait", True, id="as text profiles show it"),
+        pytest.param("runtime.gopark;main.wait", False, id="they wait in Go"),
+    ],
+)
+def test_goroutines_in_c_that_came_with_it_are_to_be_mended_first(stack, is_named):
     """
-    900 goroutines more, and 36 MiB.
+    900 goroutines more, and 36 MiB. What grows at the same time need not be the cause.
     """
     moments = [
-        facts(brk(4 + 12 * place), name=str(place), goroutines=goroutines(100 + 300 * place))
+        facts(
+            brk(4 + 12 * place),
+            name=str(place),
+            goroutines=goroutines(100 + 300 * place).assign(stack=stack),
+        )
         for place in range(4)
     ]
 
     *_, last = find(answers(*moments))
 
-    (each,) = last.next_step.of(Bytes)
-    assert round(36 * MIB / 900) == each.value
-    assert "goroutine leak" in last.next_step
+    each = [size.value for size in last.next_step.of(Bytes)]
+    assert [round(36 * MIB / 900)] * is_named == each
+    assert is_named == ("goroutine leak" in last.next_step)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_level"), [((140, 141, 140), True), ((90, 140, 141), False), ((140,), False)]
+)
+def test_constant_memory_outside_go_is_said_to_be_level(sizes, is_level):
+    moments = [totals(size, name=str(place)) for place, size in enumerate(sizes)]
+
+    found = find(answers(*moments))
+
+    assert [is_level] * len(found) == ["is level" in each.title for each in found]
+    assert is_level <= all("C.malloc" not in each.next_step for each in found)
 
 
 def test_a_shape_alone_makes_nothing_likely():

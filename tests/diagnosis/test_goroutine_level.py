@@ -25,7 +25,6 @@ def dump(folder, ages):
     [
         pytest.param([2, 1, 0, 3] * 500, True, id="older ones were woken"),
         pytest.param([3] * 500 + [2] * 500 + [1] * 500 + [0] * 500, False, id="a leak goes on"),
-        pytest.param([3] * 2000, False, id="none is fresh"),
     ],
 )
 def test_a_place_where_waits_end_is_no_leak(tmp_path, ages, ends):
@@ -33,6 +32,27 @@ def test_a_place_where_waits_end_is_no_leak(tmp_path, ages, ends):
 
     assert ends == ("Waits in main.serve end: 500 goroutines" in diagnosis.verdict.sentence)
     assert ends == (not goroutine_leak.find(diagnosis.case))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_pool"),
+    [
+        pytest.param(range(7, 2007), True, id="one block at the start"),
+        pytest.param(range(7, 6007, 3), False, id="spread over all numbers"),
+    ],
+)
+def test_numbers_of_goroutines_tell_a_pool_from_a_leak(tmp_path, numbers, is_pool):
+    blocks = (f"goroutine {number} {WAITS.format(state='select')}" for number in numbers)
+    (tmp_path / "stacks.txt").write_text("".join(blocks))
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    found = goroutine_leak.find(diagnosis.case)
+    assert is_pool == (not found)
+    assert is_pool == ("like the workers of a pool" in diagnosis.verdict.sentence)
+    cited = {row.field: row.value for leak in found for row in leak.evidence}
+    assert is_pool or 6004 == cited["highest goroutine number of all"]
+    assert is_pool or "more keep coming" in found[0].next_step
 
 
 @pytest.mark.parametrize(

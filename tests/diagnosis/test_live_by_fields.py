@@ -35,6 +35,22 @@ def test_the_least_goal_says_nothing(tmp_path):
     assert "(NextGC)" not in said(tmp_path, text)
 
 
+@pytest.mark.parametrize(
+    ("in_use", "gcs", "is_said"),
+    [
+        pytest.param(690, 6, True, id="nearly all of 700 MiB is still there"),
+        pytest.param(440, 6, False, id="a third was freed"),
+        pytest.param(690, 1, False, id="one GC could free hardly anything"),
+    ],
+)
+def test_one_reading_says_that_hardly_anything_was_freed(in_use, gcs, is_said, tmp_path):
+    text = f"Alloc = {in_use} MiB\tTotalAlloc = 700 MiB\tSys = 800 MiB\tNumGC = {gcs}\n"
+
+    sentence = said(tmp_path, text)
+
+    assert is_said == ("6 GCs freed 10 MiB of the 700 MiB allocated since the start" in sentence)
+
+
 @pytest.mark.parametrize(("last", "is_said"), [(18, True), (19, False)])
 def test_a_rise_without_a_gc_can_be_garbage(last, is_said, tmp_path):
     text = f"HeapAlloc: 8722318896 , NumGC: 18\nHeapAlloc: 13410817592 , NumGC: {last}\n"

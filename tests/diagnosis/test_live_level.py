@@ -51,6 +51,39 @@ def test_other_readings_are_none(values):
     assert level_at_end(_level(values)) is None
 
 
+def test_two_gcs_that_found_the_same_are_a_level_if_they_are_far_apart():
+    values = [7, 25, 49, 89.2, 89.3]
+
+    assert 2 == level_at_end(_level(values, [0, 4, 9, 22, 50])).readings
+    assert level_at_end(_level(values, [0, 4, 9, 45, 50])) is None
+
+
+LOG = (
+    "gc {number} @{at:.3f}s 0%: 0.02+9.0+0.01 ms clock, 0.04+0.1/1.0/16+0.02 ms cpu, "
+    "{high}->{high}->{live} MB, {goal} MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+)
+
+
+def test_a_log_of_few_gcs_says_that_the_live_heap_is_level(tmp_path):
+    """
+    With GOGC=100, and no RSS to explain, the headroom of the default is no finding.
+    """
+    lives = [3, 6, 12, 23, 39, 66, 66, 66, 66, 66]
+    ats = [0.2, 0.5, 0.9, 1.5, 2.8, 5.2, 12.7, 20.8, 29.0, 37.2]
+    goals = [4, *(2 * live + 1 for live in lives)]
+    rows = zip(range(1, 11), ats, goals, lives, strict=False)
+    lines = (
+        LOG.format(number=number, at=at, high=goal - 4, live=live, goal=goal)
+        for number, at, goal, live in rows
+    )
+    (tmp_path / "gc.log").write_text("".join(lines))
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    assert "has been level for the last 5 GCs" in diagnosis.verdict.sentence
+    assert "heap-headroom" not in {finding.code for finding in diagnosis.findings}
+
+
 def test_a_level_lasts_for_a_third_of_the_time():
     values = [10, 40, 40, 40]
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 GROUPS = (LIVE, GARBAGE, FREE, STACKS, RUNTIME, NATIVE, FILES, PROGRAM)
 GO_HEAP = frozenset({LIVE, GARBAGE, FREE, STACKS})
+HEAP_PAGES = GO_HEAP - {STACKS}
 GO = GO_HEAP | {RUNTIME}
 NOT_GO = frozenset({NATIVE, FILES, PROGRAM})
 FILE_GROUPS = frozenset({FILES, PROGRAM})
@@ -44,6 +45,7 @@ PROGRAM_DATA = 4 * MIB  # upper bound of resident data and bss, if no smaps show
 UNCOUNTED = MIB
 ASSUMED = "the share of Go's reserved memory that was never touched is as in the nearest snapshot"
 SUPPOSED = "the program's own data and bss are as small as in most programs"
+LAGS = "the heap profile lags by two GCs at most"
 PRESUMED = "the share of Go's reserved memory that was never touched is as in most programs"
 
 
@@ -70,6 +72,8 @@ class Reading:
     # Resident C heap, as counted by the program; None if unknown.
     native_bytes: int | None = None
     sys_bytes: int | None = None  # all that Go has mapped; None if unknown, or if `reserved` is not
+    # What the heap most likely has at most, by all that was ever allocated; None if unknown.
+    heap_at_most: float | None = None
     # Whether the reserved memory of the runtime includes the rest of Go's: free slots and stacks.
     is_runtime_all_else: bool = False
 
@@ -171,10 +175,7 @@ def likely_bounds(reading: Reading, near: Sequence[Reading], certain: Bounds) ->
     if reading.resident is not None:
         return _freely(reading, certain), ""
     if not reading.reserved:
-        if reading.sys_bytes is None or reading.file_bytes is None:
-            return certain, ""
-        files = _files_and_data(reading.file_bytes, near)
-        return Bounds(certain.parts, (*certain.sums, files)).closed(), SUPPOSED
+        return _likely_of_totals(reading, near, certain)
     rss = reading.rss_bytes or 0
     heap, runtime = _resident_go(reading, near)
     if heap.low + runtime.low > CONTRADICTS * rss:  # RSS is of another time than MemStats
@@ -186,6 +187,22 @@ def likely_bounds(reading: Reading, near: Sequence[Reading], certain: Bounds) ->
         sums.append(_files_and_data(reading.file_bytes, near))
     narrower = Bounds(certain.parts, (*certain.sums, *sums)).closed()
     return narrower, ASSUMED if near else PRESUMED
+
+
+def _likely_of_totals(
+    reading: Reading, near: Sequence[Reading], certain: Bounds
+) -> tuple[Bounds, str]:
+    """Return the bounds of files by a total, and of the heap by all that was ever allocated."""
+    sums, supposed = [*certain.sums], list[str]()
+    if reading.sys_bytes is not None and reading.file_bytes is not None:
+        sums.append(_files_and_data(reading.file_bytes, near))
+        supposed.append(SUPPOSED)
+    if reading.heap_at_most is not None:
+        most = min(reading.heap_at_most, certain.together(HEAP_PAGES).high)
+        sums.append((HEAP_PAGES, Interval(0, most)))
+        supposed.append(LAGS)
+    narrower = Bounds(certain.parts, tuple(sums)).closed() if supposed else certain
+    return narrower, "; ".join(supposed)
 
 
 def _files_and_data(file_bytes: int, near: Sequence[Reading]) -> tuple[frozenset[str], Interval]:

@@ -144,14 +144,14 @@ UNPUBLISHED, UNFILLED = 3, 1.2
 def heap_at_most(profile: Profile) -> float | None:
     """Return an upper bound of objects and free spans in bytes, from all memory allocated so far.
 
-    The bound held in 97 of 100 recorded snapshots. The bound can fail if no collection ran for
-    long, because then a profile lacks the allocations since. None for a profile without allocation
-    counts.
+    Both totals count with the upper ends of their 95 % intervals. The bound can fail if GOGC is
+    higher, because then a profile lacks more of the allocations. None for a profile without
+    allocation counts.
     """
-    if not {ALLOCATED, IN_USE} <= set(profile.sample_type_names):
+    if not {ALLOCATED, IN_USE} <= set(profile.sample_type_names) or not profile.total(ALLOCATED):
         return None
-    allocated, in_use = profile.total(ALLOCATED), profile.total(IN_USE)
-    return UNFILLED * (allocated + UNPUBLISHED * max(MIN_HEAP, in_use)) if allocated else None
+    allocated, in_use = (_at_most(profile, name) for name in (ALLOCATED, IN_USE))
+    return UNFILLED * (allocated + UNPUBLISHED * max(MIN_HEAP, in_use))
 
 
 def repeats(before: Profile, after: Profile) -> bool:
@@ -201,10 +201,7 @@ def in_use_totals(profiles: Mapping[str, Profile]) -> InUseTotals | None:
         {IN_USE, ALLOCATED} <= set(profile.sample_type_names) for profile in profiles.values()
     ):
         return None
-    highest = {
-        name: (total_bounds(profile) or (0.0, float(profile.total(IN_USE))))[1]
-        for name, profile in profiles.items()
-    }
+    highest = {name: _at_most(profile, IN_USE) for name, profile in profiles.items()}
     if not any(highest.values()):
         return None
     moment = max(highest, key=lambda name: highest[name])
@@ -212,9 +209,15 @@ def in_use_totals(profiles: Mapping[str, Profile]) -> InUseTotals | None:
     return InUseTotals(highest[moment], moment, allocated)
 
 
-def total_bounds(profile: Profile) -> tuple[float, float] | None:
-    """Return the 95 % interval of total in-use memory; None if unknown."""
-    total, sampling = profile.total(IN_USE), sampling_of(profile, IN_USE)
+def _at_most(profile: Profile, name: str) -> float:
+    """Return the upper end of the 95 % interval of a total; the total itself if that is unknown."""
+    bounds = total_bounds(profile, name)
+    return float(profile.total(name)) if bounds is None else bounds[1]
+
+
+def total_bounds(profile: Profile, name: str = IN_USE) -> tuple[float, float] | None:
+    """Return the 95 % interval of a total, such as that of memory in use; None if unknown."""
+    total, sampling = profile.total(name), sampling_of(profile, name)
     if not isinstance(sampling, Sampling) or not total:
         return None
     sums = Sampling(*(np.array([part.sum()]) for part in sampling.parts))

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.analysis.series.level import median_by_time
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -41,6 +43,7 @@ class Excursion:
     readings: int  # number of readings
     seconds: float  # from the first reading to the last
     base: float  # the baseline
+    usual: float  # the level outside of excursions, by time; one of the readings
     highest: float  # the highest reading
     times: int  # number of excursions
     before: int  # index of the last reading before the highest excursion
@@ -90,6 +93,7 @@ def excursion_of(level: Level) -> Excursion | None:
         readings=len(values),
         seconds=float(at[-1] - at[0]),
         base=base,
+        usual=median_by_time(at, values, ~is_away),
         highest=float(values[peak]),
         times=len(away),
         before=int(top[0]) - 1,

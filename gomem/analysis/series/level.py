@@ -33,6 +33,7 @@ from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from gomem.statistics.sampling import FloatArray
 
@@ -196,6 +197,20 @@ class Rise:
     def ratio(self) -> float:
         """The last level as a multiple of the first; infinite if the first is 0."""
         return self.last / self.first if self.first > 0 else np.inf
+
+
+def median_by_time(
+    at: FloatArray, values: FloatArray, counted: NDArray[np.bool_] | bool = True
+) -> float:
+    """Return the median of readings, each of which counts for the time since the one before.
+
+    While a heap climbs, collections are frequent, so most readings can be of a climb. The next one
+    after a quiet time finds what the heap had then.
+    """
+    weights = np.diff(at, prepend=at[0]) * counted
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(below, below[-1] / 2)])
 
 
 def _rise(level: Level) -> Rise:

@@ -14,14 +14,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.inputs.goroutines.by_state import counted_states
-from gomem.inputs.goroutines.parse import HEADLESS, Dumped
+from gomem.inputs.goroutines.parse import HEADLESS
 from gomem.inputs.pprof.calls.names import of_the_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.errors import Damage
-    from gomem.inputs.goroutines.parse import Waiting
+    from gomem.inputs.goroutines.parse import Dumped, Waiting
 
 MAX_BYTES = 1 << 20  # a text that a person wrote is shorter
 _PLACEHOLDER = re.compile(
@@ -68,7 +68,7 @@ def completed(
     placed = found.placed
     if len(scaled) == 1 and len(placed) == 1:
         placed = Counter(dict.fromkeys(placed, sum(scaled.values())))
-    return Dumped(Counter(scaled), placed), left, is_same
+    return replace(found, goroutines=Counter(scaled), placed=placed), left, is_same
 
 
 def _is_same(above: bytes, waiting: Waiting) -> bool:

@@ -148,8 +148,9 @@ PlacedStack = tuple[tuple[str, ...], tuple[bytes, ...]]
 class Dumped:
     """The goroutines of a dump."""
 
-    goroutines: Counter[Waiting]  # those that are identical counted together
-    placed: Counter[PlacedStack]  # the same goroutines, by their stacks with positions
+    goroutines: Counter[Waiting] = field(default_factory=Counter)  # identical ones together
+    placed: Counter[PlacedStack] = field(default_factory=Counter)  # the same, by their stacks
+    numbers: dict[Waiting, list[int]] = field(default_factory=dict)  # count their starts
 
 
 @dataclass
@@ -240,7 +241,7 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Dumped, list[Damage]]
         damage = [each for each in damage if each.where != f"line {len(lines)}"]
         what = "ends within a goroutine: it is cut, and goroutines may be missing"
         damage.append(Damage(source, f"line {last.line}", what))
-    return Dumped(dump.found, dump.placed), damage
+    return dump.found, damage
 
 
 @dataclass
@@ -248,8 +249,7 @@ class _Dump:
     """The parser's state in a dump, line by line."""
 
     source: str
-    found: Counter[Waiting] = field(default_factory=Counter)
-    placed: Counter[PlacedStack] = field(default_factory=Counter)
+    found: Dumped = field(default_factory=Dumped)
     damage: list[Damage] = field(default_factory=list)
     current: _Goroutine | None = None  # the goroutine that the next line can belong to
     last: _Goroutine | None = None
@@ -274,8 +274,9 @@ class _Dump:
             if not is_whole and not self.current.is_begun:
                 self.current.elided = -1
             waiting, positions = self.current.waiting(), tuple(self.current.positions)
-            self.found[waiting] += self.current.count
-            self.placed[waiting.stack, positions] += self.current.count
+            self.found.goroutines[waiting] += self.current.count
+            self.found.numbers.setdefault(waiting, []).append(int(self.current.number))
+            self.found.placed[waiting.stack, positions] += self.current.count
         self.current = None
 
     def gap(self, *, is_whole: bool) -> None:
@@ -343,8 +344,7 @@ def headless_stack(data: bytes) -> tuple[str, ...]:
 
 def highest_number(data: bytes) -> int | None:
     """Return the highest goroutine number, about the number ever started; None if there is none."""
-    numbers = (int(found[1]) for found in _NUMBERED.finditer(data))
-    return max(numbers, default=None)
+    return max((int(found[1]) for found in _NUMBERED.finditer(data)), default=None)
 
 
 def _missing_at(line: bytes) -> str:

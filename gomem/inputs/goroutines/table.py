@@ -11,7 +11,6 @@ from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
 from gomem.inputs.goroutines.leak_tests import test_that_lists
 from gomem.inputs.goroutines.parse import SECONDS, headless_stack, highest_number
 from gomem.inputs.goroutines.positions import POSITIONS, positions_table
-from gomem.inputs.goroutines.woken import woken
 from gomem.inputs.pprof.calls.names import of_the_runtime, release_in_path
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.text_lines import decoded
@@ -73,8 +72,8 @@ class Goroutines(Frames):
     crash: Crash | None = None  # why the program crashed, if the text says so
     # The highest goroutine number, about the number ever started; None if there is none.
     highest: int | None = None
-    # How many began to wait within a minute, by function, where waits end; see `woken`.
-    woken: dict[str, int] = field(default_factory=dict)
+    # The numbers of goroutines that are identical, in the order of their starts but for a few.
+    numbers: dict[Waiting, list[int]] = field(default_factory=dict)
     leak_test: str = ""  # goleak or leaktest, if a test reported these goroutines
     go_version: str | None = None  # the release in a path of Go's library; None if there is none
     # The stack above the first goroutine, innermost first, whose header is missing.
@@ -118,7 +117,7 @@ def read_goroutines(source: Source) -> Goroutines:
         positions_table(found.placed),
         crash=crash_said(head, source.whole_text[:HEAD_BYTES]),
         highest=highest_number(plain.data),
-        woken=woken(plain.data),
+        numbers=found.numbers,
         leak_test=test_that_lists(source.data[:HEAD_BYTES]),
         go_version=release_in_path(decoded(head)),
         headless=() if is_its_own else headless_stack(with_numbers(head)),

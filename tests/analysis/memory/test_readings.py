@@ -22,6 +22,8 @@ from gomem.analysis.memory.readings import (
     GO,
     GO_HEAP,
     GROUPS,
+    HEAP_PAGES,
+    LAGS,
     OBJECTS,
     PRESUMED,
     Reading,
@@ -50,6 +52,19 @@ def mib(interval: Interval) -> tuple[float, float]:
 
 def parts_of(bounds: Bounds, *groups: str) -> list[tuple[float, float]]:
     return [mib(bounds.parts[group]) for group in groups]
+
+
+def test_all_that_was_ever_allocated_most_likely_bounds_the_heap():
+    """
+    No MemStats: of 90 MiB, 6 are files, and Go has allocated 18 at most.
+    """
+    snapshot = reading(rss_bytes=90, file_bytes=6, heap_at_most=18 * MIB)
+    certain = certain_bounds(snapshot).closed()
+
+    likely, assumption = likely_bounds(snapshot, [], certain)
+
+    assert 18 * MIB == likely.together(HEAP_PAGES).high < certain.together(HEAP_PAGES).high
+    assert LAGS == assumption
 
 
 SMAPS = {"heap": 57, RUNTIME: 3, NATIVE: 20, FILES: 4, PROGRAM: 6}

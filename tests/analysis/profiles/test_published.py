@@ -112,8 +112,10 @@ def test_profiles_without_a_time_stand_in_the_order_of_their_moments_if_asked():
 
 def test_a_heap_holds_no_more_than_was_ever_allocated():
     """
-    And three collections' worth that no profile has counted yet, of 4 MiB at least.
+    And three collections' worth that no profile has counted yet, of 4 MiB at least. A sampled
+    total counts with the upper end of its interval.
     """
+    assert 1.2 * (2 + 3 * 4) * MIB < heap_at_most(heap(seen(2, 16384)))
     assert 1.2 * (1 + 3 * 4) * MIB == heap_at_most(heap(bucket(256, MIB), rate=1))
     assert 1.2 * (10 + 3 * 10) * MIB == heap_at_most(heap(bucket(2560, 10 * MIB), rate=1))
     assert heap_at_most(heap()) is None

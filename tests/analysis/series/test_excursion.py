@@ -43,6 +43,16 @@ def test_what_never_left_its_base(values):
     assert excursion(*values) is None
 
 
+def test_the_usual_level_is_by_time():
+    """
+    The base is the median of the lower half of the readings, and most of these are of climbs.
+    """
+    values = (6, 6, 12, 25, 42, 80, 160, 6, 12, 25, 42, 80, 160, 6)
+    found = excursion(*values, seconds=[0, 9, 10, 11, 12, 13, 14, 29, 30, 31, 32, 33, 34, 49])
+
+    assert 6 == found.usual < found.base
+
+
 def test_readings_of_one_time_tell_nothing():
     assert excursion(1, 90, 1, seconds=[3, 3, 3]) is None
 
