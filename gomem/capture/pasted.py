@@ -30,7 +30,7 @@ from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
 from gomem.inputs.runtime_lines.typed import lines_of_readings, says_what
-from gomem.inputs.separators import time_in
+from gomem.inputs.separators import is_proc_path, is_yaml_key, time_in
 from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.unwrap import NAMED, PROMPT, TAG, plain_characters
 from gomem.sources.artefact import Source, SourcePart
@@ -77,11 +77,6 @@ _COMMAND = re.compile(
     rb"|ps_mem|smem|numastat|crictl|nomad|vmmap|procstat|date|df|du|uptime|wc|ls)\b"
 )
 _ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|alloc)_")
-# A file of a process alone in a line, also as the command that prints it, without a prompt.
-_PROC_PATH = re.compile(
-    rb"\s*[`*]{0,2}(?:cat )?/proc/(?:\w+|\$\{?\w+\}?|\$\(\w[^()\n]{0,60}\))/[a-z_]{4,13}"
-    rb"[`*:\s]{0,5}"
-)
 _ASKS_SMAPS = re.compile(rb"/smaps(?!_rollup)\b")
 _HEADING = re.compile(
     rb"\s*(?:#{1,6} [A-Za-z][A-Za-z0-9 /,'()-]*:?|\*\*[^*\n]{1,80}\*\*:?"
@@ -90,7 +85,6 @@ _HEADING = re.compile(
     rb"(?:,? [A-Za-z]+){0,4}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
 )
 # A line that announces what is below, with code in it: "Usage by `grep Vm /proc/1/status`:"
-_KEY, _KEY_BELOW = re.compile(rb"( *)[\w.-]+:\s*"), re.compile(rb"( *)[\w.-]+:(?: \S|\s*$)")
 _WITH_CODE = re.compile(rb"[A-Z][^\n\t`]{2,200}`[^`\n]{1,200}`[^\n`]{0,100}:")
 _WORD = re.compile(rb"[A-Za-z][a-z']+")
 _SENTENCE_WORDS = frozenset(
@@ -245,7 +239,8 @@ def _stretches(lines: Sequence[bytes], begins: set[int]) -> Iterator[Stretch]:
             yield Stretch(start, _without_heading(lines, start, place), is_fenced)
             start = place
         is_fence = FENCE.fullmatch(line) is not None
-        ends = is_fence or ((place in sessions or not is_fenced) and is_mark(line))
+        is_open = place in sessions or not is_fenced
+        ends = is_fence or (is_open and (is_mark(line) or is_proc_path(line)))
         if not ends and (is_fenced or place not in prose):
             continue
         if any(text.strip() for text in lines[start:place]):
@@ -301,7 +296,7 @@ def _sessions(lines: Sequence[bytes]) -> set[int]:
 
 def is_mark(line: bytes) -> bool:
     """Whether a line separates two artefacts: a name, a tag, a prompt with a command."""
-    if any(form.fullmatch(line) for form in (FENCE, _NAMED, TAG, _PROC_PATH)):
+    if any(form.fullmatch(line) for form in (FENCE, _NAMED, TAG)):
         return True
     return PROMPT.fullmatch(line) is not None and _COMMAND.search(line) is not None
 
@@ -316,7 +311,7 @@ def prose_in(lines: Sequence[bytes], begins: Collection[int] = ()) -> set[int]:
         place not in begins
         and not (is_crash and line.strip() == STACK)
         and _is_prose(line)
-        and not _is_key(lines, place)
+        and not is_yaml_key(lines, place)
         for place, line in enumerate(lines)
     )
     for is_prose, group in groupby(kept):
@@ -354,13 +349,6 @@ def _is_prose(line: bytes) -> bool:
         return False
     words = _WORD.findall(line.lower())
     return len(words) >= MIN_WORDS and not _SENTENCE_WORDS.isdisjoint(words)
-
-
-def _is_key(lines: Sequence[bytes], place: int) -> bool:
-    """Whether a line is a key of YAML with keys below it, which looks like a heading."""
-    key = _KEY.fullmatch(lines[place])
-    below = _KEY_BELOW.match(lines[place + 1]) if key and place + 1 < len(lines) else None
-    return key is not None and below is not None and len(below[1]) > len(key[1])
 
 
 def _named(lines: Sequence[bytes], stretch: Stretch) -> Stretch | None:

@@ -9,14 +9,24 @@ Neither is part of what stands above or below. `go test` prints lines of that fo
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from gomem.inputs.processes.dates import is_date
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_BYTES = 200  # a separator is shorter
 AROUND = b"=-#*+<>[]~_ \t\r"
 _NAME = re.compile(rb"(?:#{2,6}|={2,}|-{2,}|\*{2,}|>{2,}|<{2,}|~{2,}) ?[^\s#=*<>~|-][^\n|]*")
 _RULE = re.compile(rb"#{3,}|={3,}|-{3,}|\*{3,}|~{3,}|_{3,}")
 _BY_GO_TEST = re.compile(rb"(?:===|---) (?:RUN|PAUSE|CONT|NAME|FAIL|PASS|SKIP|BENCH)\b")
+# Behind `/proc/71/`, `/proc/$PID/` and `/proc/$(pidof api)/` a name such as `status`.
+_PROC_PATH = re.compile(
+    rb"\s*[`*]{0,2}(?:cat )?/proc/(?:\w+|\$\{?\w+\}?|\$\(\w[^()\n]{0,60}\))/[a-z_]{4,13}"
+    rb"[`*:\s]{0,5}"
+)
+_KEY, _KEY_BELOW = re.compile(rb"( *)[\w.-]+:\s*"), re.compile(rb"( *)[\w.-]+:(?: \S|\s*$)")
 _IN_A_DIFF = re.compile(rb"--- \S*/\S*(?:\t.*)?")
 
 
@@ -46,3 +56,15 @@ def is_separator(line: bytes) -> bool:
 def is_rule(line: bytes) -> bool:
     """Whether a line only separates."""
     return _RULE.fullmatch(line.strip()) is not None
+
+
+def is_proc_path(line: bytes) -> bool:
+    """Whether a line is a file of a process alone, or the command that prints it."""
+    return _PROC_PATH.fullmatch(line) is not None
+
+
+def is_yaml_key(lines: Sequence[bytes], place: int) -> bool:
+    """Whether a line is a key of YAML with keys below it, which looks like a heading."""
+    key = _KEY.fullmatch(lines[place])
+    below = _KEY_BELOW.match(lines[place + 1]) if key and place + 1 < len(lines) else None
+    return key is not None and below is not None and len(below[1]) > len(key[1])

@@ -89,6 +89,7 @@ _RSS = re.compile(
 _GOROUTINES_BARE = re.compile(rb"(?<![\w.])goroutines[ \t]+(\d{1,9})(?=[,;|\s]|\Z)", re.IGNORECASE)
 # `go.memstats.sys 71303168`, as in a column, also behind a prefix; Graphite adds the time.
 _COLUMN = re.compile(rb"(?:.*(?:[|>\]:]|std(?:out|err) F) +)?\s*[\w.]+\s+\d+(?:\s+1\d{9})?\s*")
+_LIST_ROW = re.compile(rb"[\w.]+(?:\s*[:=]\s*|\s+)[\d.]+")
 _DURATION = re.compile(rb"[ \t]*(?:[mn\xc2\xb5\xceu]{1,2}s|secs?|seconds?|s|mins?)\b")
 _OTHER_WORDS = re.compile(rb"[^\s,;|{}()\[\]\"'#>*]")
 
@@ -348,7 +349,7 @@ def _line_of_rss(text: bytes, start: int, end: int) -> bytes:
 
 
 def _is_of_list(line: bytes) -> bool:
-    return bool(_RSS.fullmatch(line) or _COLUMN.fullmatch(line))
+    return bool(_RSS.fullmatch(line) or _LIST_ROW.fullmatch(line))
 
 
 def _is_in_no_unit(fields: Iterable[Field]) -> bool:

@@ -631,6 +631,7 @@ def test_elastic_names_are_memstats_with_rss_of_the_process():
     golang.heap.system.obtained          109051904
     golang.heap.system.released          62914560
     golang.heap.system.total             125829120
+    system.cpu.total.norm.pct            0.25
     system.memory.total                  8589934592
     system.process.memory.rss.bytes      73400320
     """
