@@ -308,7 +308,7 @@ def starts_words(case: Case) -> Text:
         return Text()
     words = (
         "Of {} goroutines started so far, these are as many among the oldest as among the newest: "
-        "more keep coming, and few end."
+        "more keep coming, and few of them end."
     )
     return text(words, Count(starts.highest))
 

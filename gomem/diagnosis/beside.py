@@ -191,7 +191,8 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if need.is_of_log:
         most = text("The next GC starts when the heap reaches {}", Bytes(need.most_bytes))
     elif ever is not None and size - ever >= least:
-        most = text("Go's heap never had more than {}, by all it allocated", Bytes(round(ever)))
+        words = "Go's heap most likely never had more than {}, by all it allocated"
+        most = text(words, Bytes(round(ever)))
         rest, freed = size - ever, ""
     owners = REST.format(freed, "kernel memory, " * (what == WORKING_SET))
     return text("{}: the other {} of {} is {}.", most, Bytes(rest), what, owners)
