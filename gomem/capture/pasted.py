@@ -330,7 +330,7 @@ def sentences_in(lines: Sequence[bytes]) -> set[int]:
     found: set[int] = set()
     is_inside = False
     for place, line in enumerate(lines):
-        is_inside ^= is_mark(line) and _PROC_PATH.fullmatch(line) is None  # which encloses nothing
+        is_inside ^= is_mark(line)
         words = _WORD.findall(line.lower())
         is_long = len(words) >= LONG_WORDS and not _SENTENCE_WORDS.isdisjoint(words)
         is_ended = _ENDED.search(line) is not None and _PAIR.search(line) is None

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from gomem.facts.profiles import ProfileFacts
 
 CODE = "allocation-spike"
-TIMES_IF_USUAL = 2  # the minimum of a spike, if bursts are how the program works
 NAMES = {PROFILES: "inuse_space", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc", RSS: "RSS"}
 
 
@@ -74,8 +73,7 @@ def find(case: Case) -> list[Finding]:
 def _matters(excursion: Excursion, case: Case) -> bool:
     """Return whether bursts are rare, or larger than the work of any small program."""
     limits = case.thresholds
-    least = TIMES_IF_USUAL * limits.spike_bytes
-    return excursion.times < limits.spike_times or excursion.extra >= least
+    return excursion.times < limits.spike_times or excursion.extra >= limits.spike_usual_bytes
 
 
 def features(case: Case) -> dict[str, float] | None:

@@ -161,6 +161,8 @@ class Thresholds:
         spike_usual_fraction: allocation-spike. A level that is high in more than this share of the
             readings, and of the time, is the usual level: the other readings are dips.
         spike_times: allocation-spike. Bursts from which they are how the program works: a note.
+        spike_usual_bytes: allocation-spike. Minimum excess of such bursts: smaller ones are the
+            work of any program.
         healthy_log_seconds: Time that a GC log must cover for "healthy": less is start-up.
         spike_rates: Required intervals with a rate: a spike and two others; the higher one counts.
         enough_cycles: Collections required for a finding. A heap that doubles from 4 MiB to 4 TiB
@@ -298,6 +300,7 @@ class Thresholds:
     spike_away_fraction: float = 0.5
     spike_usual_fraction: float = 0.7
     spike_times: int = 3
+    spike_usual_bytes: int = 32 * MIB
     spike_rates: int = 3
     healthy_log_seconds: float = 1.0
 

@@ -47,7 +47,7 @@ from gomem.inputs.symbols.parse import looks_like_symbols
 from gomem.inputs.unwrap import HEAD_BYTES, any_plain, plain_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from gomem.inputs.schema import Column
     from gomem.sources.artefact import Readable
@@ -252,6 +252,8 @@ KINDS = (
     ),
 )  # fmt: skip
 BY_NAME = {kind.name: kind for kind in KINDS}
+_OF_PROC = tuple(BY_NAME[name] for name in ("smaps", "smaps_rollup", "status"))
+_BESIDE_RSS = re.compile(rb"\b(?:Private_Dirty|State):")
 # The usual files, listed in a message about a file of which nothing is known.
 _TAR_AT = 257  # bytes before a tar's magic
 WANTED = "a profile, a GC log, MemStats, /metrics, smaps or another file of /proc, or benchmarks"
@@ -274,19 +276,21 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
         return None  # of a tar, the first file would be taken for the whole
     kind = next((kind for kind in KINDS if kind.recognise(data, name)), None)
     if kind is not None:
-        return kind
-    pasted = (
-        kind
-        for text in plain_texts(data[:HEAD_BYTES])
-        for kind in KINDS
-        if kind.is_pasted and kind.recognise(text.data, name)
-    )
-    kind = next(pasted, None)
+        # A script that prints RSS behind a time makes a log; all fields of a file are the file.
+        is_file = kind.name == "runtime_lines" and _BESIDE_RSS.search(data[:HEAD_BYTES]) is not None
+        return next(_pasted(data, name, _OF_PROC), kind) if is_file else kind
+    kind = next(_pasted(data, name, KINDS), None)
     if kind is None and looks_like_in_words(data):
         # Last, because its words can occur in a text of any kind.
         has_more = has_more_in_words(data) or any_plain(has_rss_column, data)
         return BY_NAME["runtime_lines" if has_more else "memstats"]
     return _beside_words(data) if kind is None else kind
+
+
+def _pasted(data: bytes, name: str, kinds: Iterable[Kind]) -> Iterator[Kind]:
+    """Yield the kinds of the texts in a pasted text."""
+    for text in plain_texts(data[:HEAD_BYTES]):
+        yield from (kind for kind in kinds if kind.is_pasted and kind.recognise(text.data, name))
 
 
 def _beside_words(data: bytes) -> Kind | None:

@@ -571,7 +571,7 @@ RAMPS = {
     10.9: 46, 11.0: 69, 11.1: 109, 11.4: 170, 30.6: 6, 30.69: 9, 30.7: 19, 30.74: 29, 30.78: 42,
     30.81: 95, 30.97: 187, 31.6: 238,
 }  # fmt: skip
-SAW = (21, 12, 20, 3, 13, 22, 1, 8, 14, 4, 10, 25, 2, 11, 24)
+SAW = (63, 36, 60, 9, 39, 66, 3, 24, 42, 12, 30, 75, 6, 33, 72)
 SAWS = {at / 10: size for at, size in enumerate(SAW, 7)}
 
 
@@ -606,7 +606,7 @@ def test_a_rise_at_the_end_of_a_log_is_said_where_there_is_no_trend(tmp_path):
 def test_a_rise_at_the_end_of_bursts_that_fell_back_is_no_growth(tmp_path):
     second = of_ramps(tmp_path, SAWS).verdict.sentence
 
-    assert "24 MiB after the last GC, up from 2 MiB 200 ms earlier; between bursts it" in second
+    assert "72 MiB after the last GC, up from 6 MiB 200 ms earlier; between bursts it" in second
 
 
 def test_who_asks_for_a_forced_gc_is_told_what_a_gc_leaves(tmp_path):
