@@ -71,9 +71,10 @@ def find(case: Case) -> list[Finding]:
 
 
 def _matters(excursion: Excursion, case: Case) -> bool:
-    """Return whether bursts are rare, or larger than the work of any small program."""
+    """Return whether bursts are rare, larger than a small program's work, or what a text asks."""
     limits = case.thresholds
-    return excursion.times < limits.spike_times or excursion.extra >= limits.spike_usual_bytes
+    is_usual = excursion.times >= limits.spike_times and excursion.extra < limits.spike_usual_bytes
+    return not is_usual or asks_for_gc(case.facts.capture)
 
 
 def features(case: Case) -> dict[str, float] | None:
@@ -255,9 +256,14 @@ def _name(seen: Sighting) -> str:
 
 
 def _as_read(seen: Sighting, case: Case) -> tuple[int, int]:
-    """Return the usual level and the highest reading; a log has whole MiB, rounded down."""
+    """Return the usual level, or that before the only burst, and the highest reading.
+
+    A log has whole MiB, rounded down.
+    """
     excursion = seen.excursion
-    return _printed(excursion.usual, seen, case), _printed(excursion.highest, seen, case)
+    before = float(seen.level.values[excursion.before])
+    base = excursion.usual if excursion.times > 1 else before
+    return _printed(base, seen, case), _printed(excursion.highest, seen, case)
 
 
 def _printed(size: float, seen: Sighting, case: Case) -> int:
@@ -322,7 +328,7 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     is_telling = seen.is_timed and excursion.away_fraction <= case.thresholds.nearly_all_share
     away = excursion.away_fraction if is_telling else None
     base, highest = _as_read(seen, case)
-    where = " outside bursts"
+    where = " outside bursts" if excursion.times > 1 else " before the burst"
     if excursion.times > 1 and excursion.spread_fraction > LOW:  # climbs, and no baseline
         where, base = ", lowest", _printed(float(seen.level.values.min()), seen, case)
     sizes = {f"{name}{where}": base, f"{name}, highest": highest}

@@ -586,7 +586,7 @@ def of_ramps(folder, sizes, question=""):
     return gomem.diagnose(folder / "mail.txt")
 
 
-@pytest.mark.parametrize("sizes", [RAMPS, SAWS])
+@pytest.mark.parametrize("sizes", [RAMPS, {at: 3 * size for at, size in SAWS.items()}])
 def test_where_bursts_are_ramps_the_lowest_reading_stands_for_a_baseline(tmp_path, sizes):
     diagnosis = of_ramps(tmp_path, sizes)
     (finding,) = (each for each in diagnosis.findings if each.code == "allocation-spike")
