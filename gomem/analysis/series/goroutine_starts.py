@@ -6,7 +6,9 @@ each P were started in the order of their numbers, and a handful of goroutines s
 
 In one go     Nearly all numbers between theirs are theirs, too: nothing else was started meanwhile.
               The workers of a pool begin like that. So do goroutines that are started one by one
-              where nothing else starts any; but then the older ones have waited for longer.
+              where nothing else starts any; but then the older ones have waited for longer, or the
+              numbers turn back again and again. A dump has goroutines in the order of their starts,
+              so that happens where the next is started on another P. A loop keeps its P.
 All along     Theirs are as many among the newest numbers as among the oldest: more keep coming.
 Woken         Where each waits forever, those that wait since less than a minute are the last ones
               started. Older ones among them have been woken, and wait again.
@@ -35,6 +37,7 @@ MIN_NUMBERS = 100  # goroutines, and numbers since theirs: ten P's batches are n
 MOST = 0.05, 0.95  # quantiles of their numbers: a few can have been started at another time
 ONE_GO = 0.9  # of the numbers between those quantiles: nothing else was started meanwhile
 PARTS = 5  # of all numbers so far; where goroutines come all along, each part has some
+MANY_TURNS = 0.02  # of the goroutines: those that the kernel moves to another P in a loop are less
 ALL_ALONG = 0.5  # of an even part
 OLDER_WAIT_LONGER = (
     -0.8
@@ -48,6 +51,7 @@ class Starts:
     numbers: NDArray[np.int64]  # in order
     minutes: NDArray[np.int64]  # how long each has waited, in full minutes
     highest: int  # the highest of all goroutines in the dump
+    turns: int  # how often a number in the dump's order is below the one before
     woken: int  # how many began to wait within a minute, if waits there end; else 0
 
     @property
@@ -66,6 +70,8 @@ class Starts:
 
     @property
     def _came_one_by_one(self) -> bool:
+        if self.turns > MANY_TURNS * len(self.numbers):
+            return True
         waits, ranks = np.unique(self.minutes, return_inverse=True)
         order = np.arange(len(ranks))
         return bool(len(waits) > 1 and np.corrcoef(order, ranks)[0, 1] <= OLDER_WAIT_LONGER)
@@ -95,7 +101,8 @@ def starts_at(numbers: Mapping[Alike, list[int]], function: str) -> Starts | Non
     )
     order = np.argsort(found, kind="stable")
     highest = max(map(max, numbers.values()))
-    return Starts(found[order], minutes[order], highest, _woken(numbers, here))
+    turns = sum(int(np.count_nonzero(np.diff(numbers[alike]) < 0)) for alike in here)
+    return Starts(found[order], minutes[order], highest, turns, _woken(numbers, here))
 
 
 def _woken(numbers: Mapping[Alike, list[int]], here: list[Alike]) -> int:

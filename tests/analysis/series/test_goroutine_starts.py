@@ -48,13 +48,15 @@ def test_what_waits_the_longer_the_older_it_is_came_one_by_one():
     assert starts(range(5, 1005), minutes=[place % 10 for place in range(1000)]).are_in_one_go
 
 
-def test_numbers_out_of_order_within_a_batch_change_nothing():
+def test_numbers_that_turn_back_were_given_by_several_processors():
     """
-    Each P takes 16 numbers at once.
+    Each P takes 16 numbers at once: a loop uses them up, and what comes one by one takes turns.
     """
-    numbers = np.random.default_rng(7).permuted(np.arange(5, 1605).reshape(-1, 16), axis=1).ravel()
+    batches = np.arange(5, 1605).reshape(-1, 2, 16)
+    in_turns = batches.transpose(0, 2, 1).ravel().tolist()  # 5, 21, 6, 22, …
 
-    assert starts(numbers.tolist()).are_in_one_go
+    assert not starts(in_turns).are_in_one_go
+    assert starts([*range(1000, 1605), *range(5, 1000)]).are_in_one_go
 
 
 def test_without_goroutines_there_is_nothing_to_say():
