@@ -131,6 +131,7 @@ def test_the_usual_thresholds():
         "spike_away_fraction": 0.5,
         "spike_usual_fraction": 0.7,
         "spike_times": 3,
+        "spike_usual_bytes": 32 * MIB,
         "spike_rates": 3,
         "healthy_log_seconds": 1.0,
         "enough_cycles": 20,
