@@ -252,7 +252,7 @@ KINDS = (
     ),
 )  # fmt: skip
 BY_NAME = {kind.name: kind for kind in KINDS}
-_OF_PROC = tuple(BY_NAME[name] for name in ("smaps", "smaps_rollup", "status"))
+_FILES_OF_PROC = tuple(BY_NAME[name] for name in ("smaps", "smaps_rollup", "status"))
 _BESIDE_RSS = re.compile(rb"\b(?:Private_Dirty|State):")
 # The usual files, listed in a message about a file of which nothing is known.
 _TAR_AT = 257  # bytes before a tar's magic
@@ -278,7 +278,7 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
     if kind is not None:
         # A script that prints RSS behind a time makes a log; all fields of a file are the file.
         is_file = kind.name == "runtime_lines" and _BESIDE_RSS.search(data[:HEAD_BYTES]) is not None
-        return next(_pasted(data, name, _OF_PROC), kind) if is_file else kind
+        return next(_pasted(data, name, _FILES_OF_PROC), kind) if is_file else kind
     kind = next(_pasted(data, name, KINDS), None)
     if kind is None and looks_like_in_words(data):
         # Last, because its words can occur in a text of any kind.

@@ -104,6 +104,7 @@ _JSON_KEY = re.compile(
     rb"\"(\w{0,40}(?:[aA]lloc|[mM]emory|[hH]eap|[rR]ss)\w{0,40})\"\s{0,9}:\s{0,9}"
     rb"(\d[\d.]{0,20})[ \t]{0,9}[,}\r\n]"
 )
+_FIELD = re.compile(rb"\s*[\w()]+:\s+\d{1,15} kB\s*")  # of a file of /proc, which is no sentence
 # Not the badge in a link at the head of a README.
 _PICTURE = re.compile(
     rb"(?<!\[)!\[[^\]\n]{0,200}\]\([^)\s]|<img\b[^>\n]{0,500}\bsrc=", re.IGNORECASE
@@ -312,7 +313,8 @@ def _of_events(events: dict[str, int]) -> Iterator[Text]:
 def _of_sizes(head: bytes) -> Iterator[Mention]:
     """Yield sizes in prose, and crashes."""
     in_use = without_limits(head)
-    found = (_SIZE.findall(line) or memory_sizes(line) for line in in_use.split(b"\n"))
+    lines = (line for line in in_use.split(b"\n") if not _FIELD.fullmatch(line))
+    found = (_SIZE.findall(line) or memory_sizes(line) for line in lines)
     sizes = list(dict.fromkeys(decoded(size) for sizes in found for size in sizes))
     rss = rss_in_words(head)
     named = joined(", ", map(Quoted, sizes[:NAMED]))
