@@ -24,7 +24,6 @@ MIN_LINES = 2  # of a quote
 _MARKED = re.compile(rb"^ {0,3}>", re.MULTILINE)
 _ESCAPED = re.compile(rb"&(?:[gl]t|amp|quot|nbsp|#3[49]);")
 _INDENT = re.compile(rb" {4,}|\t")
-_TRAILING = re.compile(rb"(?<=\S) +$", re.MULTILINE)
 
 
 def without_quoting(source: Source) -> Source:
@@ -40,7 +39,7 @@ def without_quoting(source: Source) -> Source:
         if plain == data:
             break
         data = plain
-    data = _TRAILING.sub(b"", data)
+    data = b"\n".join(line.rstrip(b" ") for line in data.split(b"\n"))
     return source if data == source.data else replace(source, data=data)
 
 

@@ -151,7 +151,8 @@ def _json_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[S
         record = json_object(line)
         text = None if record is None else message_of(record.get(key))
         if record is None:
-            problem = f"not a JSON object as {wrapper} writes it"
+            is_torn = line.lstrip().startswith(b"{") or line.rstrip().endswith(b"}")
+            problem = f"not a JSON object as {wrapper} writes it" if is_torn else ""
             yield StoredLine(number, line, line, problem=problem)
         elif text is None:
             problem = f"JSON without {key!r}, as {wrapper} writes it"

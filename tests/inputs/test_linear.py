@@ -13,6 +13,7 @@ from gomem.errors import FormatError
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.read import read_artefact
+from gomem.inputs.runtime_lines.quantities import quantity_of, unit_of_memory
 from gomem.sources.artefact import open_source
 from tests.builders import FIXTURES
 
@@ -54,6 +55,18 @@ def test_a_run_of_a_character_is_read_once(path):
             for length in (SHORT, LONG)
         )
         assert long <= TIMES_AS_LONG * short + NOISE_SECONDS, (character, place, short, long)
+
+
+@pytest.mark.parametrize("character", [" ", "_", "a"])
+def test_a_name_of_a_column_is_read_once(character):
+    each = []
+    for length in (SHORT, LONG):
+        begin = time.process_time()
+        assert ("", None) == quantity_of(f"rss{character * length}rss")
+        assert (False, None) == unit_of_memory(f"rss{character * length}rss")
+        each.append(time.process_time() - begin)
+
+    assert each[1] <= TIMES_AS_LONG * each[0] + NOISE_SECONDS
 
 
 BY_DOCKER = b'{"Container":"c%d","MemUsage":"1.838GiB / 2GiB","Name":"api-%d","PIDs":"1"}\n'

@@ -229,6 +229,7 @@ def _json_together(piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
     key, clock = JSON_KEYS[wrapper]
     schema = pa.schema([(key, pa.string()), (clock, pa.string())])
     try:
+        piece.decode()  # which the reader of columns does not look at
         table = arrow_json.read_json(
             pa.BufferReader(piece),
             arrow_json.ReadOptions(use_threads=False, block_size=max(len(piece), 1)),
@@ -236,7 +237,7 @@ def _json_together(piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
                 explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="ignore"
             ),
         ).combine_chunks()
-    except pa.ArrowInvalid:
+    except (UnicodeDecodeError, pa.ArrowInvalid):
         return None
     text = table[key]
     if table.num_rows != _count_lines(piece) or b"\n\n" in piece or text.null_count:

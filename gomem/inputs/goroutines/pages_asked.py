@@ -43,21 +43,22 @@ BEGIN, BEGIN_ON_ARM64 = 0xC000000000, 0x4000000000
 C_BEGIN, BEGIN_SINCE_1_5, BEGIN_SINCE_1_7 = 0xC208000000, 0xC820000000, 0xC420000000
 _HEAP = rb"(?:runtime[./])?(?:\(\*mheap\)\.|[mM]Heap_)"
 _PAGES = re.compile(
-    rb"^\s*" + _HEAP + rb"(?:[gG]row|alloc(?:_m|Span(?:Locked)?|Manual)?"
+    rb"^[ \t]*" + _HEAP + rb"(?:[gG]row|alloc(?:_m|Span(?:Locked)?|Manual)?"
     rb"|Alloc(?:_m|SpanLocked|Locked|Stack)?)\(0x[0-9a-f]{1,16}, 0x([0-9a-f]{1,9})[,)]",
     re.MULTILINE,
 )
 _BYTES = re.compile(
-    rb"^\s*" + _HEAP + rb"[sS]ysAlloc\(0x[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})[,)]", re.MULTILINE
+    rb"^[ \t]*" + _HEAP + rb"[sS]ysAlloc\(0x[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})[,)]", re.MULTILINE
 )
 _MAPPED = re.compile(
-    rb"^\s*runtime[./](s|S)ysMap(?:OS)?\(0x([0-9a-f]{1,12}), 0x([0-9a-f]{1,12})((?:, [^,\n)]+)*)\)",
+    rb"^[ \t]*runtime[./](s|S)ysMap(?:OS)?"
+    rb"\(0x([0-9a-f]{1,12}), 0x([0-9a-f]{1,12})((?:, [^,\n)]+)*)\)",
     re.MULTILINE,
 )
 _FOR_OBJECTS = re.compile(
-    rb"^\s*" + _HEAP + rb"(?:alloc(?:_m|\.func1)?|Alloc(?:_m)?)\(", re.MULTILINE
+    rb"^[ \t]*" + _HEAP + rb"(?:alloc(?:_m|\.func1)?|Alloc(?:_m)?)\(", re.MULTILINE
 )
-_FOR_SMALL = re.compile(rb"^\s*runtime\.(?:\(\*mcache\)\.refill|MCache_Refill)\(", re.MULTILINE)
+_FOR_SMALL = re.compile(rb"^[ \t]*runtime\.(?:\(\*mcache\)\.refill|MCache_Refill)\(", re.MULTILINE)
 _COUNTER = re.compile(rb", 0x([0-9a-f]{1,8})\??")  # in the program's data
 _ADDRESS = re.compile(rb"\b0x(c[0-9a-f]{9})\b")
 _ON_32_BITS = re.compile(rb"/runtime/(?:asm_(?:386|arm|mipsx)|rt0_\w{3,10}_(?:386|arm))\.s:")

@@ -90,6 +90,7 @@ PS_COLUMNS = frozenset(
     b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT NLWP "
     b"ELAPSED TIME".split()
 )
+_COUNT = re.compile(rb"\d{1,10}")  # a PID, or threads
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d{1,3}[kmgtKMGT]$)")
 SIZES_OF_TOP = (b"VIRT", b"RES", b"SHR")
 TOP, PS, DOCKER_STATS, CRICTL_STATS = "top", "ps", "docker stats", "crictl stats"
@@ -347,7 +348,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
     size = rounded_size(cells[resident], bare=KIB)
     pid = cells.get(b"PID", b"")
     pid = b"" if MASKED.fullmatch(pid) else pid
-    if size is None or not (pid or b"0").isdigit():
+    if size is None or not _COUNT.fullmatch(pid or b"0"):
         return None
     virtual = None if mapped is None else rounded_size(cells[mapped], bare=KIB)
     shared = rounded_size(cells[b"SHR"], bare=KIB) if b"SHR" in cells else None
@@ -358,7 +359,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
         rss=size,
         mapped_bytes=None if virtual is None else virtual.bytes,
         shared_bytes=None if shared is None else shared.bytes,
-        threads=int(cells[b"NLWP"]) if cells.get(b"NLWP", b"").isdigit() else None,
+        threads=int(cells[b"NLWP"]) if _COUNT.fullmatch(cells.get(b"NLWP", b"")) else None,
         age_seconds=seconds_elapsed(cells.get(b"ELAPSED", b"")),
     )
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_COLUMNS = 60
+MAX_NAME = 200  # characters of a column's name, without its labels
 SAMPLE_ROWS = 1000  # whose sizes decide whether a column can be in bytes
 LEAST_HEAP = 1 << 16  # bytes; a Go program's heap is never smaller
 PAGE, PAGE_KIB = 4096, 4
@@ -81,10 +82,14 @@ def unit_of_memory(name: str) -> tuple[bool, int | None]:
 
 
 def bare_name(name: str) -> str:
-    """Return the name of a column without labels and quotation marks, in small letters."""
+    """Return the name of a column without labels and quotation marks, in small letters.
+
+    It is empty if it is too long for a name.
+    """
     bare = name.strip().strip('"').replace('""', '"').replace("\xa0", " ")
     metric = _METRIC.search(bare)
-    return metric[1].lower() if metric else _LABELS.sub("", bare).strip().lower()
+    bare = metric[1].lower() if metric else _LABELS.sub("", bare).strip().lower()
+    return bare if len(bare) <= MAX_NAME else ""
 
 
 def names_in(head: bytes, separator: bytes) -> list[str]:

@@ -159,6 +159,17 @@ def test_columns_of_numbers_need_no_command():
     assert "" == frame["name"].iloc[0]
 
 
+def test_a_pid_of_twenty_digits_is_damage():
+    text = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND\n"
+    row = b"root %d 2.0 1.0 4123456 2123456 ? S 10:01 1:00 /app/server\n"
+
+    read = read_processes(text + row % 1300 + row % (10**19))
+
+    assert [1300] == read.processes["pid"].tolist()
+    (damage,) = read.damaged
+    assert "line 3" == damage.where
+
+
 def test_a_cut_row_is_damage():
     read = read_processes(FIXTURES / "malformed/processes/cut-in-a-row.txt")
 
