@@ -115,11 +115,12 @@ class Prose:
     @property
     def limit(self) -> UnitLimit | None:
         """The limit of a unit; else the only one that sentences give; None without one."""
-        written, is_planned = next(iter(self.limits.items())) if len(self.limits) == 1 else ("", 0)
+        only = next(iter(self.limits.items())) if len(self.limits) == 1 else ("", False)
+        written, is_planned = only
         size = rounded_size(written.encode())
         if self.unit is not None or size is None:
             return self.unit
-        return UnitLimit(written, size.bytes, is_said=True, is_planned=bool(is_planned))
+        return UnitLimit(written, size.bytes, is_said=True, is_planned=is_planned)
 
     @property
     def release(self) -> GoVersion:

@@ -219,14 +219,12 @@ def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
 def _held(size: float, heap: float, case: Case) -> Text:
     """Say how much the goroutines hold: at least their stacks, at most also all heap growth.
 
-    There is no upper bound if most in-use memory has no stack, because it can be theirs too; by a
-    heap profile, which lags; and by minimum stacks.
+    No upper bound by minimum stacks or a profile, which lags, or if most in use has no stack.
     """
     live, least = case.facts.live_heap, "at least"
     if heap and live is not None and live.rise and not case.facts.profiles.hides_most_in_use:
         least = "about" if case.facts.goroutines.stacks is None else "up to"
-    what = "of stack and heap" if heap else "of stack"
-    return text("they hold {} {} {}", least, Bytes(round(size)), what)
+    return text("they hold {} {} of stack{}", least, Bytes(round(size)), " and heap" * bool(heap))
 
 
 def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:

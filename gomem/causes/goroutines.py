@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.profiles.own_code import Stacks
-from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES, Waiting
+from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES, Waiting, stacks_of
 from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.finding import Evidence, Site, placed
 from gomem.causes.scores import bounded_log, probability_of
 from gomem.causes.sites import part_words
+from gomem.facts.callers import CALL_C
 from gomem.facts.goroutines import STACKS_IN_USE
 from gomem.facts.profiles import IN_USE
 from gomem.inputs.kinds import METRICS_PAGE
+from gomem.inputs.pprof.calls.filters import matches
 from gomem.inputs.pprof.calls.names import can_be_mended, package_of
 from gomem.text import Bytes, Count, Function, Text, text
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
+    from gomem.inputs.pprof.calls.filters import BoolArray
 
 CODE = "goroutine-leak"
 BOUND_IT = (
@@ -311,6 +314,11 @@ def starts_words(case: Case) -> Text:
         "more keep coming, and few of them end."
     )
     return text(words, Count(starts.highest))
+
+
+def call_c(frame: pd.DataFrame) -> BoolArray:
+    """Return which goroutines of a dump have a call of C on their stack."""
+    return matches([*stacks_of(frame).str.replace(";", "\n")], f"(?m){CALL_C}")
 
 
 def open_files_evidence(case: Case) -> tuple[Evidence, ...]:

@@ -10,24 +10,21 @@ single snapshot shows no trend. In both cases the finding is only a note.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
-from gomem.analysis.series.goroutine_growth import stacks_of
 from gomem.causes.beyond_go import beyond_go
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, stacks_in, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
-from gomem.causes.goroutines import goroutines_pile_up, open_files_evidence, opening
+from gomem.causes.goroutines import call_c, goroutines_pile_up, open_files_evidence, opening
 from gomem.causes.missing_call import of_native
 from gomem.causes.outside_go import Growth, growth, is_level, outside_go
 from gomem.causes.sites import called_by, caller_sites
-from gomem.facts.callers import CALL_C
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Command, Count, Function, Share, Text, text
 
@@ -298,11 +295,7 @@ def _are_in_c(came: float, case: Case) -> bool:
         return True
     if frame is None:
         return False
-    inside = stacks_of(frame).str.split(";").map(lambda names: any(map(_calls_c, names)))
-    return int(frame.loc[inside.astype(bool), "goroutines"].sum()) >= least
-
-
-_calls_c = re.compile(CALL_C).search
+    return int(frame.loc[call_c(frame), "goroutines"].sum()) >= least
 
 
 def _files_beside(case: Case) -> Rise | None:

@@ -15,20 +15,18 @@ import numpy as np
 
 from gomem.analysis.memory.groups import NATIVE
 from gomem.analysis.memory.totals import LOGGED
-from gomem.analysis.series.goroutine_growth import places_of, stacks_of
+from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import CAPTURE, TAKE_STACKS, sentences, stacks_in
 from gomem.causes.evidence import known, rss_evidence, rss_path
 from gomem.causes.finding import Evidence, Finding, Severity, Site
-from gomem.causes.goroutines import begun_words, where_evidence
+from gomem.causes.goroutines import begun_words, call_c, where_evidence
 from gomem.causes.missing_call import of_threads
 from gomem.causes.one_dump import SYSCALL, only_dump, threads_occupied
 from gomem.causes.sites import called_by, caller_sites
-from gomem.facts.callers import CALL_C
 from gomem.facts.moment import THREADS, MomentFacts
 from gomem.inputs.kinds import METRICS_PAGE
-from gomem.inputs.pprof.calls.filters import matches
 from gomem.text import Bytes, Count, Function, Seconds, Text, text
 
 if TYPE_CHECKING:
@@ -112,7 +110,7 @@ def _in_c(case: Case, threads: int) -> _InC | None:
     frame = dumps[-1].frame if dumps else None
     if frame is None or frame.empty or "stack" not in frame:
         return None
-    is_in_c = matches([*stacks_of(frame).str.replace(";", "\n")], f"(?m){CALL_C}")
+    is_in_c = call_c(frame)
     if "state" in frame:
         is_in_c |= (frame["state"] == SYSCALL).fillna(False).to_numpy(np.bool_)
     here = frame.loc[is_in_c, "goroutines"]

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.causes.commands import (
-    TAKE_HEAP_PROFILE,
-    TAKE_MEMSTATS,
-    TAKE_SMAPS,
-    WHERE_THEY_WAIT,
-)
+from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_MEMSTATS, TAKE_SMAPS, WHERE_THEY_WAIT
 from gomem.diagnosis.live_by_fields import freed_words, hardly_freed_words, live_words
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.facts.retention import heap_of_log

@@ -12,9 +12,9 @@ from gomem.diagnosis.said_in_text import (
     counts_answer,
     is_of_peak,
     is_within,
-    rss_said,
-    rss_said_words,
+    rss_compared,
     said_before,
+    was_and_is,
 )
 from gomem.errors import counted_places
 from gomem.inputs.environ.parse import GOGC
@@ -92,9 +92,10 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
         is_of_peak(limit, diagnosis) or any(is_within(limit, facts) for facts in diagnosis.moments)
     )
     of_limit = {limit.written} if limit is not None and limit.is_said and is_used else set()
-    before = (said_before(diagnosis, facts) for facts in diagnosis.moments)
+    pairs = was_and_is(diagnosis)
+    before = (said_before(pairs, facts.rss_bytes) for facts in diagnosis.moments)
     of_limit |= {said[0] for said in before if said is not None}
-    of_limit |= {rss_said(diagnosis)[0]} if rss_said_words(diagnosis) else set()
+    of_limit.add(rss_compared(diagnosis)[0])
     unused = (
         ("size", [size for size in capture.unused_sizes if size not in of_limit]),
         ("goroutine count", () if counts_answer(diagnosis) else capture.unused_counts),

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.goroutines import GoroutineCount
 
 _Reading = TypeVar("_Reading")
 MANY = 100  # goroutines: of fewer, it is not worth saying that they are as many as before

@@ -41,7 +41,7 @@ def level_at_end(level: Level) -> Stretch | None:
     """Return the longest stretch at the end in which a level stays; None if it is too short.
 
     It has to last for a third of what was watched, and its second half may be no higher. Two
-    readings are enough if all before were lower: then the rise that they show has ended.
+    readings are enough if they are the same.
     """
     values, seconds, errors = level.values, level.seconds, level.each_error
     ends = values[::-1]

@@ -22,6 +22,8 @@ from gomem.releases import Fact
 from gomem.text import Bytes, BytesChange, Count, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
@@ -31,6 +33,11 @@ if TYPE_CHECKING:
 LOG = "runtime_lines"
 FAR_ABOVE = 2  # times: garbage and rounding explain less
 MIN_SHARE, MAX_APART = 0.1, 0.2  # of RSS or the machine; of what is released
+_GIVES = {False: "gives", True: "plans"}
+_SIZE = rb"(\d{1,9}(?:\.\d{1,3})? ?[kKMGT]i?B)"
+_WAS_AND_IS = re.compile(
+    rb"\bwas " + _SIZE + rb"\b[^.?!\n]{0,60}? is (?:now |at )?" + _SIZE + rb"\b"
+)
 
 
 def words_of_the_text(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[Text, ...]:
@@ -39,16 +46,10 @@ def words_of_the_text(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[
     return (
         counts_words(diagnosis),
         beside_words(diagnosis, facts),
-        rss_said_words(diagnosis),
+        rss_compared(diagnosis)[1],
         malloc_words(capture),
         machine_words(capture, facts),
     )
-
-
-_SIZE = rb"(\d{1,9}(?:\.\d{1,3})? ?[kKMGT]i?B)"
-_WAS_AND_IS = re.compile(
-    rb"\bwas " + _SIZE + rb"\b[^.?!\n]{0,60}? is (?:now |at )?" + _SIZE + rb"\b"
-)
 
 
 def counts_answer(diagnosis: Diagnosis) -> bool:
@@ -65,7 +66,7 @@ def counts_words(diagnosis: Diagnosis) -> Text:
     return text("The text says: {}.", first_quoted(diagnosis.capture.unused_counts))
 
 
-def rss_said(diagnosis: Diagnosis) -> tuple[str, int]:
+def _rss_said(diagnosis: Diagnosis) -> tuple[str, int]:
     """Return the largest RSS in sentences, as written and in bytes; 0 if any file has RSS."""
     capture = diagnosis.capture
     if not capture.unused_sizes or any(
@@ -78,11 +79,16 @@ def rss_said(diagnosis: Diagnosis) -> tuple[str, int]:
     return max(sizes, key=lambda size: size[1], default=("", 0))
 
 
-def rss_said_words(diagnosis: Diagnosis) -> Text:
-    """Compare the RSS in a sentence with MemStats or a heap profile; empty without them."""
-    said, size = rss_said(diagnosis)
+def rss_compared(diagnosis: Diagnosis) -> tuple[str, Text]:
+    """Return RSS as a sentence has it, compared with MemStats or a profile; empty without them."""
+    said, size = _rss_said(diagnosis)
+    words = _beside_others(diagnosis, said, size) if size else Text()
+    return said if words else "", words
+
+
+def _beside_others(diagnosis: Diagnosis, said: str, size: int) -> Text:
     stats = diagnosis.capture.memstats[["Sys", "HeapReleased"]].dropna()
-    if size and len(stats):
+    if len(stats):
         whole, released = map(int, stats.iloc[-1])
         return _beside_memstats(diagnosis.capture.go_version, (said, size), whole, released)
     profiles = that_count(IN_USE, diagnosis.capture.heap_profiles)
@@ -99,8 +105,10 @@ def rss_said_words(diagnosis: Diagnosis) -> Text:
 def machine_words(capture: Capture, facts: MomentFacts | None) -> Text:
     """RSS in a table of processes as a share of the machine that the text shows; else empty."""
     rss = facts.rss_bytes if facts is not None and facts.rss_is_listed else None
+    if rss is None:
+        return Text()
     whole = max((machine_bytes(source.data) for source in capture.passed_over), default=0)
-    if rss is None or not MIN_SHARE * whole <= rss <= whole:
+    if not MIN_SHARE * whole <= rss <= whole:
         return Text()
     return text("RSS is {} of the machine's {}.", Share(rss / whole), Bytes(whole))
 
@@ -131,11 +139,15 @@ def beside_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     return joined(" ", filter(None, said))
 
 
-def said_before(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, int] | None:
-    """The RSS that a sentence gives of an earlier time, if it also has the one measured."""
-    rss = None if facts is None else facts.rss_bytes
-    texts = texts_beside(diagnosis.capture).values() if rss is not None else ()
-    for pair in (pair for data in texts for pair in _WAS_AND_IS.findall(data)):
+def was_and_is(diagnosis: Diagnosis) -> list[tuple[bytes, bytes]]:
+    """The pairs of sizes that sentences give of an earlier time and of theirs."""
+    texts = texts_beside(diagnosis.capture).values()
+    return [pair for data in texts for pair in _WAS_AND_IS.findall(data)]
+
+
+def said_before(pairs: Iterable[tuple[bytes, bytes]], rss: int | None) -> tuple[str, int] | None:
+    """The size of an earlier time in the pair that has the RSS measured, too; None without one."""
+    for pair in pairs if rss is not None else ():
         before, now = map(rounded_size, pair)
         if before is None or now is None:
             continue
@@ -146,10 +158,11 @@ def said_before(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, i
 
 
 def _before_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    before = said_before(diagnosis, facts)
-    if before is None or facts is None:
+    rss = None if facts is None else facts.rss_bytes
+    before = said_before(was_and_is(diagnosis) if rss is not None else (), rss)
+    if before is None or rss is None:
         return Text()
-    change = BytesChange((facts.rss_bytes or 0) - before[1])
+    change = BytesChange(rss - before[1])
     return text("Before, it was {}, says the text: a change of {}.", Quoted(before[0]), change)
 
 
@@ -201,9 +214,6 @@ def _of_peak(unit: UnitLimit, diagnosis: Diagnosis) -> Text:
     if peak <= unit.bytes:
         return text("{} reached {} of {}.", what, Share(peak / unit.bytes), limit)
     return text("{} reached {}, more than {}.", what, Bytes(peak), limit)
-
-
-_GIVES = {False: "gives", True: "plans"}
 
 
 def _peak(diagnosis: Diagnosis) -> tuple[int, str]:

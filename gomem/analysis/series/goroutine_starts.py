@@ -39,9 +39,8 @@ ONE_GO = 0.9  # of the numbers between those quantiles: nothing else was started
 PARTS = 5  # of all numbers so far; where goroutines come all along, each part has some
 MANY_TURNS = 0.02  # of the goroutines: those that the kernel moves to another P in a loop are less
 ALL_ALONG = 0.5  # of an even part
-OLDER_WAIT_LONGER = (
-    -0.8
-)  # rank correlation of numbers and waits; 0 for workers that are woken by chance
+# Rank correlation of numbers and waits; 0 for workers that are woken by chance.
+OLDER_WAIT_LONGER = -0.8
 
 
 @dataclass(frozen=True, eq=False)

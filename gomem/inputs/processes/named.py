@@ -97,11 +97,11 @@ def status_of_a_service(head: bytes, _: str) -> Resemblance | None:
     if not readings or not (_SERVICE.search(head) or _CGROUP_BOUND.search(readings[0][2] or b"")):
         return None
     main, is_one = _MAIN.search(head), len(set(_MAIN.findall(head))) < 2
-    memory = readings[-1 if is_one else 0]
-    since = [*_RUNNING.finditer(head)][-1 if is_one else 0 :][:1]
+    chosen, starts = -1 if is_one else 0, list(_RUNNING.finditer(head))
+    memory, since = readings[chosen], starts[chosen] if starts else None
     who = text(" of {}", Program(main[2].decode("utf-8", "replace"))) if main and main[2] else ""
     more = text(" ({})", Quoted(memory[2].decode("utf-8", "replace"))) if memory[2] else ""
-    after = text(", {} after its start", since[0][1].decode("ascii")) if since else Text()
+    after = text(", {} after its start", since[1].decode("ascii")) if since else Text()
     size = Quoted(memory[1].decode("ascii"))
     what = text("what systemctl status says{}: its cgroup uses {}{}{}", who, size, more, after)
     if is_one and readings[1:]:

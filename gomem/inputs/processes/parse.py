@@ -93,8 +93,8 @@ PS_COLUMNS = frozenset(
 _COUNT = re.compile(rb"\d{1,10}")  # a PID, or threads
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d{1,3}[kmgtKMGT]$)")
 SIZES_OF_TOP = (b"VIRT", b"RES", b"SHR")
-TOP, PS, DOCKER_STATS, CRICTL_STATS = "top", "ps", "docker stats", "crictl stats"
-KUBECTL_TOP = "kubectl top"
+TOP, PS = "top", "ps"
+DOCKER_STATS, CRICTL_STATS, KUBECTL_TOP = "docker stats", "crictl stats", "kubectl top"
 OLD_DOCKER = "docker stats before 1.13"  # its usage is the whole charge, in units of 1000
 
 
@@ -334,8 +334,7 @@ def _by_columns(names: Sequence[bytes]) -> _Form:
 
 def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | None:
     command = next((place for place, name in enumerate(names) if name in COMMANDS), len(names) - 1)
-    # talosctl prints a blank between a size and its unit
-    line = re.sub(rb"(?<=\d) (?=[KMGT]?B )", b"", line) if b"RESMEM" in names else line
+    line = re.sub(rb"(?<=\d) (?=[KMGT]?B )", b"", line) if b"RESMEM" in names else line  # 9 MB
     words = line.split(None, command)
     behind = len(names) - 1 - command  # columns
     words[command:] = words[command].rsplit(None, behind) if words[command:] else []
