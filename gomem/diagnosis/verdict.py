@@ -40,6 +40,7 @@ from gomem.diagnosis.listed_memory import (
 )
 from gomem.diagnosis.live_by_fields import risen_without_gc
 from gomem.diagnosis.live_level import live_level_words
+from gomem.diagnosis.near_names import with_near_names
 from gomem.diagnosis.next_step import next_step_of
 from gomem.diagnosis.observations import (
     goal_reached_words,
@@ -166,8 +167,6 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     headline = joined(" ", filter(None, (headline, level)))
     runs = other_runs_words(diagnosis.capture)
     alone = one_reading(diagnosis) if severity is None and facts and facts.rss_bytes else Text()
-    earlier = earlier_processes_words(diagnosis.case.facts)
-    released = released_words(diagnosis.capture, facts)
     further = (
         goal_reached_words(diagnosis),
         risen_without_gc(diagnosis),
@@ -175,19 +174,19 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         kept_words(diagnosis.capture),
         series_words(diagnosis),
         *words_of_the_text(diagnosis, facts),
-        earlier,
+        earlier_processes_words(diagnosis.case.facts),
         report_words(facts),
         replica_words(diagnosis, facts),
         charge_words(facts),
         limit_words(facts),
         later_words(diagnosis, facts),
-        released,
+        released_words(diagnosis.capture, facts),
     )
     step = next_step_of(diagnosis, facts, named, next_step, severity=severity)
     if of_cgroup is not None and named is None and of_cgroup.is_outside:
         step = of_cgroup.next_step or step
     step = step_on(diagnosis.capture.system, step, has_ended=has_crashed(diagnosis.capture))
-    return Verdict(
+    verdict = Verdict(
         headline,
         **{"where": "", "moved": "", "found": ""} | said,
         code=None if named is None else named.code,
@@ -203,6 +202,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
         further=further_words(diagnosis, named, "" if of_cgroup is None else of_cgroup.seen_in),
     )
+    return with_near_names(verdict)
 
 
 def _first(

@@ -185,7 +185,7 @@ class Hidden:
         if isinstance(part, Program):
             return _file_name(part.value)
         if isinstance(part, Function):
-            return _function(part.value)
+            return _function(part)
         return LEFT_OUT
 
     def _file(self, file: File) -> str:

@@ -431,7 +431,7 @@ def test_a_server_with_three_thousand_idle_connections_is_healthy(tmp_path, rele
     diagnosis = diagnosed(tmp_path, f"{release}-idle-connections.txt")
 
     assert [] == goroutine_leak.find(diagnosis.case)
-    assert "2\u202f999 wait in net/http.(*conn).serve" in diagnosis.verdict.sentence
+    assert "2\u202f999 wait in http.(*conn).serve" in diagnosis.verdict.sentence
 
 
 READ, WRITE, TRIP = (

@@ -89,8 +89,8 @@ def test_cells_in_bold_are_cells(tmp_path):
 def test_a_method_called_init_is_no_packages_init(tmp_path):
     said = str(diagnosed(tmp_path, METHOD).verdict.sentence)
 
-    assert "example.org/pack.(*coder).init (67 %)" in said
-    assert "example.org/names.init (33 %, a package's init: constant)" in said
+    assert "pack.(*coder).init (67 %)" in said
+    assert "names.init (33 %, a package's init: constant)" in said
 
 
 def test_memstats_that_are_whole_are_not_cut_where_the_document_is(tmp_path):
@@ -174,10 +174,7 @@ def test_a_kill_whose_line_is_cut_behind_the_anonymous_memory_has_at_least_that(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            LEFT,
-            "in a.org/sync.(*queue).run (select at queue.go:88), started by a.org/sync.newQueue",
-        ),
+        (LEFT, "in sync.(*queue).run (select at queue.go:88), started by sync.newQueue"),
         (LEAKED, "The goroutine in testing.(*M).Run runs the tests, and is no leak."),
     ],
     ids=["goleak", "leaktest"],

@@ -4,6 +4,7 @@ import pytest
 
 import gomem
 from gomem.causes.signatures import known_sites
+from gomem.diagnosis.near_names import NearFunction
 from gomem.inputs.pprof.read import read_pprof
 from gomem.text import Bytes, BytesChange, Count, Function, Share
 from tests.builders import FIXTURES, as_text
@@ -25,7 +26,12 @@ def of_file(folder, name):
 
 
 def parts(text, kind):
-    return [part.value for part in text.parts if type(part) is kind]
+    is_function = kind is Function  # with or without its path
+    return [
+        part.value
+        for part in text.parts
+        if (isinstance(part, kind) if is_function else type(part) is kind)
+    ]
 
 
 def test_a_table_says_who_has_what_in_use(tmp_path):
@@ -466,7 +472,7 @@ def test_a_table_of_goroutines_says_what_most_wait_for(tmp_path, parks, waits, s
     )
     verdict = diagnosed(tmp_path, table=table).verdict
 
-    assert f" wait {waits} ({parks})." in verdict.sentence
+    assert f" wait {waits} ({NearFunction(parks)})." in verdict.sentence
     assert step in verdict.next_step
 
 

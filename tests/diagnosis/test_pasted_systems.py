@@ -197,7 +197,7 @@ def test_a_buffer_in_use_is_not_told_to_be_pooled(tmp_path):
 
     assert "sync.Pool" not in held
     assert "see who keeps the buffers" in held
-    assert "example.com/log.(*Chunk).Append and its callees have 80" in held
+    assert "log.(*Chunk).Append and its callees have 80" in held
     assert "sync.Pool" in allocated.why
 
 

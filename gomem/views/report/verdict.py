@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.diagnosis.first_sentence import sentences_within
 from gomem.diagnosis.healthy import can_be_healthy, shows_no_growth, shows_rss
 from gomem.text import (
     Bytes,
@@ -39,6 +40,7 @@ TONES: dict[Severity, Tone] = {
     Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.INFO: "info",
 }  # fmt: skip
 SHOWN_PROOF = 3  # lines below the headline
+TWO_LINES = 180  # characters of a headline
 
 
 def verdict(diagnosis: Diagnosis) -> Verdict:
@@ -49,12 +51,13 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
     # Figures show what RSS consists of, and nothing else that `where` says.
     is_drawn = said.rss_bytes is not None
     where = "" if said.is_in_short else said.where
-    details = ("" if is_drawn else where, said.moved, said.found, *said.whose)
+    headline, rest = sentences_within(said.headline, TWO_LINES)
+    details = (rest, "" if is_drawn else where, said.moved, said.found, *said.whose)
     finding = next((finding for finding in diagnosis.findings if finding.code == said.code), None)
     return Verdict(
         tone,
         _label(tone, confidence, diagnosis),
-        together(typed(said.headline, diagnosis)),
+        together(typed(headline, diagnosis)),
         tuple(together(typed(sentence, diagnosis)) for sentence in details if sentence),
         steps_of(together(typed(said.next_step, diagnosis))),
         together(said.further),
