@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.profiles.published import VDSO
 from gomem.capture.other_processes import RSS
 from gomem.capture.runs import GOROUTINES
+from gomem.facts.one_process import told_apart_by
 from gomem.inputs.processes.parse import NO_NAME
 from gomem.text import (
     Bytes,
@@ -31,6 +33,11 @@ COMPARE_RUNS = text(
     "Save each run to a file of its own and compare them: {}.", Command("gomem compare FIRST LAST")
 )
 
+TOLD_APART_BY = {
+    "build ID": ", by the build IDs in the heap profiles",
+    "program": ", by the inode of its program's file",
+    VDSO: ", by the address of its [vdso]",
+}
 BY_COUNTERS = ", by counters of MemStats that fell or disagree"
 
 
@@ -50,9 +57,14 @@ def earlier_processes_words(facts: CaptureFacts) -> Text:
     others = text(" and {} before", Count(more, "snapshot")) if more > 0 else Text()
     now = next((m.pid for m in reversed(facts.moments) if m.pid is not None), None)
     are = "is" if len(earlier) == 1 else "are"
-    how = text(" (PID {}, now {})", joined(", ", pids), str(now)) if pids else BY_COUNTERS
+    how = text(" (PID {}, now {})", joined(", ", pids), str(now)) if pids else _how(facts)
     words = "{}{} {} of another process{}, so gomem measures no change across the two."
     return text(words, named, others, are, how)
+
+
+def _how(facts: CaptureFacts) -> str:
+    by = told_apart_by(facts)
+    return next((words for mark, words in TOLD_APART_BY.items() if mark in by), BY_COUNTERS)
 
 
 def kept_words(capture: Capture) -> Text:

@@ -134,7 +134,7 @@ class CaptureFacts:
     @cached_property
     def of_last_process(self) -> tuple[MomentFacts, ...]:
         """The snapshots since the process last changed, so that changes are within one."""
-        return tuple(of_last_process(self.moments))
+        return tuple(of_last_process(self.moments, self.capture.heap_profiles))
 
     @property
     def of_earlier_processes(self) -> tuple[MomentFacts, ...]:

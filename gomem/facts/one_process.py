@@ -1,7 +1,8 @@
 """Which snapshots are of the last process? A restart, or another build, makes changes meaningless.
 
-A process keeps its PID, and its counters never fall. Two snapshots with the same number of
-collections have the same last collection.
+A process keeps its PID, its program's file and build ID, and the address of its [vdso], and its
+counters never fall. Two snapshots with the same number of collections have the same last
+collection.
 
 A capture whose folders `before` and `after` are of two processes is two captures.
 """
@@ -13,32 +14,71 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.profiles.published import VDSO, are_apart, marks_of
 from gomem.capture.place import AFTER, BEFORE, place_of_word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gomem.capture.capture import Capture
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
+    from gomem.inputs.pprof.table import Profile
 
+PROGRAM = "binary"  # a kind of mapping
+BUILD = {"build ID", "program"}  # marks that another build changes, and a restart does not
 COUNTERS = ("NumGC", "TotalAlloc", "Mallocs", "PauseTotalNs")
 LAST_GC = "LastGC"
 ROUNDING = 0.99  # a log can print a counter rounded up
 NEAR = pd.Timedelta("10ms")  # a page of metrics rounds times
 
 
-def of_last_process(moments: Sequence[MomentFacts]) -> Sequence[MomentFacts]:
+def of_last_process(
+    moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]
+) -> Sequence[MomentFacts]:
     """Return the snapshots since the process last changed, as far as their files show it."""
-    began, pid, counters = 0, None, None
+    began, counters = 0, None
+    marks: dict[str, object] = {}
     for place, moment in enumerate(moments):
-        known = _counters(moment)
-        is_other = pid is not None and moment.pid is not None and moment.pid != pid
-        if is_other or (known is not None and counters is not None and _fell(counters, known)):
-            began, pid, counters = place, None, None
-        pid = pid if moment.pid is None else moment.pid
+        known, found = _counters(moment), _marks(moment, profiles.get(moment.name))
+        fell = known is not None and counters is not None and _fell(counters, known)
+        if fell or are_apart(marks, found):
+            began, counters, marks = place, None, {}
+        marks |= found
         counters = counters if known is None else known
     return moments[began:]
+
+
+def told_apart_by(facts: CaptureFacts) -> set[str]:
+    """Return the marks that changed with the last process; empty if only counters show it."""
+    earlier, last = facts.of_earlier_processes, facts.of_last_process
+    if not earlier:
+        return set()
+    profiles = facts.capture.heap_profiles
+    before, after = (_marks(m, profiles.get(m.name)) for m in (earlier[-1], last[0]))
+    return {name for name in before.keys() & after.keys() if before[name] != after[name]}
+
+
+def _marks(moment: MomentFacts, profile: Profile | None) -> dict[str, object]:
+    """What stays as long as a process lives, by a snapshot's files."""
+    marks: dict[str, object] = {} if profile is None else marks_of(profile)
+    if moment.pid is not None:
+        marks["PID"] = moment.pid
+    if moment.mappings is not None:
+        marks |= _marks_of_mappings(moment.mappings)
+    return marks
+
+
+def _marks_of_mappings(mappings: pd.DataFrame) -> dict[str, object]:
+    """The address of the [vdso], and the program's file by device and inode."""
+    marks: dict[str, object] = {}
+    vdso = mappings.loc[mappings["path"] == VDSO, "start"]
+    program = mappings.loc[(mappings["kind"] == PROGRAM) & (mappings["inode"] > 0)]
+    if len(vdso):
+        marks[VDSO] = int(vdso.iloc[0])
+    if len(program):
+        marks["program"] = tuple(program[["device", "inode"]].iloc[0])
+    return marks
 
 
 def _counters(moment: MomentFacts) -> pd.Series | None:
@@ -59,25 +99,29 @@ def _fell(before: pd.Series, after: pd.Series) -> bool:
 def halves(facts: CaptureFacts) -> tuple[Capture, Capture] | None:
     """Return the captures of the folders for before and after; None if there are no two.
 
-    The folder for before must have all snapshots of earlier processes.
+    One folder has all snapshots of earlier processes, the other all of the last. The folders are
+    named for before and after, or the two are builds of a program.
     """
     capture, of_earlier = facts.capture, [moment.name for moment in facts.of_earlier_processes]
-    folders = dict.fromkeys(name.partition("/")[0] for name in capture.by_moment)
-    if len(folders) != 2 or not all("/" in name for name in capture.by_moment):
+    folders = {name.partition("/")[0] for name in capture.by_moment}
+    if len(folders) != 2 or not of_earlier:
         return None
-    early, late = sorted(folders, key=lambda folder: place_of_word(folder) or 0)
-    if (place_of_word(early), place_of_word(late)) != (BEFORE, AFTER) or not of_earlier:
+    early, late = (
+        {m.name.partition("/")[0] for m in moments}
+        for moments in (facts.of_earlier_processes, facts.of_last_process)
+    )
+    places = [place_of_word(folder) for folder in (*early, *late)]
+    is_in_order = places == [BEFORE, AFTER] or bool(BUILD & told_apart_by(facts))
+    if len(early) != 1 or len(late) != 1 or early == late or not is_in_order:
         return None
-    if any(name.partition("/")[0] != early for name in of_earlier):
-        return None
-    return _part(capture, early), _part(capture, late)
+    return _part(capture, *early), _part(capture, *late)
 
 
 def _part(capture: Capture, folder: str) -> Capture:
     """The capture of one folder; paths stay those of the whole."""
 
     def is_in(path: str) -> bool:
-        return path.startswith(f"{folder}/")
+        return path == folder or path.startswith(f"{folder}/")
 
     return replace(
         capture,

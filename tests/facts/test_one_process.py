@@ -5,6 +5,8 @@ import json
 import pytest
 
 from gomem.diagnosis.diagnosis import diagnose
+from gomem.facts.one_process import told_apart_by
+from tests.builders import smaps_entry, smaps_text
 
 STATS = {
     "NumGC": 4, "TotalAlloc": 60 << 20, "Mallocs": 1000, "PauseTotalNs": 4000,
@@ -75,3 +77,42 @@ def test_before_and_after_of_two_processes_are_compared(folders, changed, baseli
     assert names[baseline] == (found.baseline and found.baseline.capture.name)
     assert [f"{later}/1", f"{later}/2"] == [*found.capture.by_moment][-2:]
     assert (baseline is not None) == (len(found.capture.by_moment) == 2)
+
+
+def of_process(vdso, inode):
+    """A file of smaps: the program, 20 MiB of Go heap, and what the kernel maps for a process."""
+    mib = 1 << 20
+    program = smaps_entry(0x400000, 0x400000 + 8 * mib, "r-xp", "/srv/app", rss_kib=6 << 10)
+    heap = smaps_entry(0xC000000000, 0xC000000000 + 64 * mib, rss_kib=20 << 10)
+    mapped = smaps_entry(vdso, vdso + 8192, "r-xp", "[vdso]", rss_kib=4)
+    return smaps_text(program.replace("00:00 7", f"00:2a {inode}"), heap, mapped)
+
+
+@pytest.mark.parametrize(
+    ("vdso", "inode", "by"),
+    [
+        pytest.param(0x7FFC00000000, 77, set(), id="one process"),
+        pytest.param(0x7FFD00000000, 77, {"[vdso]"}, id="a restart"),
+        pytest.param(0x7FFC00000000, 78, {"program"}, id="another build"),
+    ],
+)
+def test_smaps_of_another_process_are_told_by_its_vdso_and_its_program(vdso, inode, by, tmp_path):
+    first = of_process(0x7FFC00000000, 77)
+    for name, smaps in (("1", first), ("2", first), ("3", of_process(vdso, inode))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "smaps").write_bytes(smaps)
+    facts = diagnose(tmp_path).facts
+
+    assert by == told_apart_by(facts)
+    assert len(facts.of_earlier_processes) == 2 * bool(by)
+
+
+def test_two_builds_in_two_folders_are_before_and_after(tmp_path):
+    for place, folder in enumerate(("v2.3.0", "v2.4.0")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "smaps").write_bytes(of_process(0x7FFC00000000, place + 5))
+    found = diagnose(tmp_path)
+
+    assert found.baseline is not None
+    assert f"{tmp_path}/v2.3.0" == found.baseline.capture.name
+    assert ["v2.4.0"] == [*found.capture.by_moment]

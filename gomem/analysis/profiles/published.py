@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 ALLOCATED = "alloc_space"
 AT_ONCE = 0.1  # of the usual time between two profiles: less is not an interval
 IN_USE = "inuse_space"
+VDSO = "[vdso]"  # mapped by the kernel at a random address when a process starts
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,25 @@ class _Shown:
     until_moment: str
 
 
+def marks_of(profile: Profile) -> dict[str, object]:
+    """Return what stays while a process lives: its build ID, and the address of its [vdso]."""
+    strings, mapped = profile.columns.strings, profile.columns.mappings
+    files = [strings[file] for file in mapped.file]
+    marks: dict[str, object] = {"build ID": strings[mapped.build_id[0]]} if files else {}
+    if VDSO in files:
+        marks[VDSO] = int(mapped.start[files.index(VDSO)])
+    return {name: mark for name, mark in marks.items() if mark}
+
+
+def are_apart(marks: Mapping[str, object], others: Mapping[str, object]) -> bool:
+    """Whether marks are of two processes; a mark that only one side has says nothing."""
+    return any(marks[name] != others[name] for name in marks.keys() & others.keys())
+
+
 def since_restart(
     profiles: Mapping[str, Profile], *, by_moment: bool = False
 ) -> dict[str, Profile]:
-    """Return the profiles since allocation counts last fell: a fall means a new process.
+    """Return the profiles of the last process: since its marks changed, or allocation counts fell.
 
     The profiles are in time order. Profiles without a time are left out; but if `by_moment` is set
     and no profile has a time, all are used in the given order. Profiles without allocation counts
@@ -125,12 +141,12 @@ def since_restart(
     if by_moment and not ordered:
         ordered = [*profiles.items()]
     kept: dict[str, Profile] = {}
-    highest = 0
+    highest, marks = 0, {}
     for name, profile in ordered:
         allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else highest
-        if allocated < highest:
+        if allocated < highest or are_apart(marks, marks_of(profile)):
             kept.clear()
-        highest = allocated
+        highest, marks = allocated, marks_of(profile)
         kept[name] = profile
     return kept
 
