@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.groups import FILES, HEAP, UNDIVIDED
+from gomem.analysis.memory.ledger_change import MIN_BYTES
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.goroutine_words import by_goroutines
 from gomem.diagnosis.in_use import who_holds
@@ -25,10 +26,12 @@ from gomem.text import Bytes, Count, MomentName, Share, Text, text
 if TYPE_CHECKING:
     from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.live_heap import HeapNeed
     from gomem.facts.moment import MomentFacts
 
 WORKING_SET = "the working set"
 FREED = "freed heap that the runtime keeps, "
+SINCE = "memory allocated since the profile's GC, "
 REST = "{}stacks, the program's files, {}or memory outside Go"
 SKEW_RATIO = 1.1  # of RSS: a live heap above this ratio is of another time
 PEAK_RATIO = 1.1  # of RSS: a peak above this ratio is mentioned
@@ -173,19 +176,18 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     rest, by = size - need.most_bytes, _by_gogc(diagnosis)
     ever = diagnosis.facts.profiles.heap_at_most.get(facts.name if facts else "")
     if need.live_bytes >= limits.most_share * size:
-        share = Share(min(1.0, need.live_bytes / size))
-        after = "after the last GC" if need.is_of_log else "by the heap profile"
-        which = text(" {} ({})", after, Bytes(need.live_bytes))
-        if need.is_of_log and facts is not None and facts.rss_bytes is None:
-            which = Text()  # the sentence before has it
-        return text("The live heap{} is {} of {}.", which, share, what)
+        # Without RSS, the sentence before has what is live after the last GC.
+        is_said = need.is_of_log and facts is not None and facts.rss_bytes is None
+        return _mostly_live_words(need, size, what, is_said=is_said)
     least = max(limits.kept_bytes, limits.most_share * size)
     if rest < least:
         if need.is_of_log or size <= need.live_bytes:
             return Text()
-        words = "The live heap by the heap profile ({}) is {} of {}; with garbage{}, at most {}."
+        words = "The live heap by the heap profile ({}) is {} of {}; with garbage{}, at most {}{}."
         share = Share(need.live_bytes / size)
-        return text(words, Bytes(need.live_bytes), share, what, by, Bytes(need.most_bytes))
+        other = REST.format(SINCE + FREED, "kernel memory, " * (what == WORKING_SET))
+        more = text(": the other {} is {}", Bytes(rest), other) if rest >= MIN_BYTES else ""
+        return text(words, Bytes(need.live_bytes), share, what, by, Bytes(need.most_bytes), more)
     most, freed = "With garbage{}, its objects need at most {} of heap", FREED
     most = text(most, by, Bytes(need.most_bytes))
     if need.is_of_log:
@@ -196,6 +198,18 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         rest, freed = size - ever, ""
     owners = REST.format(freed, "kernel memory, " * (what == WORKING_SET))
     return text("{}: the other {} of {} is {}.", most, Bytes(rest), what, owners)
+
+
+def _mostly_live_words(need: HeapNeed, size: int, what: str, *, is_said: bool) -> Text:
+    """The share of a live heap that is most of a size."""
+    if need.live_bytes > size and not need.is_of_log:
+        words = "The heap profile has {} of live objects: nearly all of {} ({}) is live heap."
+        return text(words, Bytes(need.live_bytes), what, Bytes(size))
+    after = "after the last GC" if need.is_of_log else "by the heap profile"
+    which = Text() if is_said else text(" {} ({})", after, Bytes(need.live_bytes))
+    return text(
+        "The live heap{} is {} of {}.", which, Share(min(1.0, need.live_bytes / size)), what
+    )
 
 
 def _profiled_heap_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -218,9 +232,8 @@ def _profiled_heap_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Tex
         Bytes(beyond),
     )
     words = "The heap profile has {} of the {} of Go heap in RSS; with garbage{}, at most {}.{}"
-    has_rest = beyond >= max(limits.kept_bytes, limits.most_share * size)
     sizes = Bytes(need.live_bytes), Bytes(size), _by_gogc(diagnosis), Bytes(round(need.most_bytes))
-    return text(words, *sizes, rest if has_rest else "")
+    return text(words, *sizes, rest if beyond >= MIN_BYTES else "")
 
 
 def _by_gogc(diagnosis: Diagnosis) -> Text:

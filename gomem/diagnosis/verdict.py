@@ -138,9 +138,8 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         moved, grew = moved_words(diagnosis, facts)
     of_cgroup = cgroup_growth(diagnosis)
     if of_cgroup is not None and (of_cgroup.is_outside or _is_of_cgroup(facts)):
-        moved = joined(
-            " ", filter(None, (of_cgroup.sentence, Text() if _is_of_cgroup(facts) else moved))
-        )
+        rest = Text() if _is_of_cgroup(facts) else moved
+        moved = joined(" ", filter(None, (of_cgroup.sentence, rest)))
         grew = grew or of_cgroup.is_held
     severity = _severity(diagnosis, named, grew=grew)
     said = {
@@ -149,12 +148,14 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         "found": "" if named is None else Text(named.title).sentence(),
     }
     first = _first(diagnosis, named, severity, said)
+    is_first = first == "where" or (first == "moved" and of_cgroup is None)
+    beyond, beyond_step = beyond_rss(facts) if is_first else (Text(), Text())
+    first = "where" if beyond else first
     headline = said.pop(first)
     if first == "where" and (facts is None or facts.rss_bytes is None):
         headline, said["where"] = first_and_rest(headline)
     elif first == "where" and facts is not None:
         headline, said["where"] = _where_in_short(diagnosis, facts), where
-    beyond, beyond_step = beyond_rss(facts) if first == "where" else (Text(), Text())
     if beyond:
         headline, said["where"] = (joined(" ", (beyond, words)) for words in (headline, where))
         next_step = beyond_step

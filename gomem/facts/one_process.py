@@ -72,6 +72,7 @@ def _marks(moment: MomentFacts, profile: Profile | None) -> dict[str, object]:
 def _marks_of_mappings(mappings: pd.DataFrame) -> dict[str, object]:
     """The address of the [vdso], and the program's file by device and inode."""
     marks: dict[str, object] = {}
+    mappings = mappings.reindex(columns=["path", "kind", "start", "device", "inode"])
     vdso = mappings.loc[mappings["path"] == VDSO, "start"]
     program = mappings.loc[(mappings["kind"] == PROGRAM) & (mappings["inode"] > 0)]
     if len(vdso):

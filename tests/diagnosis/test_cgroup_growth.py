@@ -118,3 +118,14 @@ def test_shared_memory_that_rss_lacks_is_said_first(tmp_path):
 @pytest.mark.parametrize(("rss", "parts"), [(310_000, {"shmem": 300}), (7240, {"shmem": 1})])
 def test_shared_memory_that_can_be_in_rss_is_not_said_first(rss, parts, tmp_path):
     assert _beside_ps(tmp_path, rss, **parts).headline.startswith("RSS is")
+
+
+def test_shared_memory_that_rss_lacks_leads_where_rss_is_stable(tmp_path):
+    rows = "".join(f"{4711:>5} shop 2900 00:{seconds} /srv/till\n" for seconds in (10, 40))
+    text = f"ps:\n\n  PID USER RSS ELAPSED CMD\n{rows}\nThe cgroup:\n\n{_stat(1, shmem=200)}"
+    verdict = _diagnosed(tmp_path, text).verdict
+
+    assert verdict.headline.startswith("The cgroup uses")
+    assert "shared memory" in verdict.headline
+    assert verdict.moved.startswith("RSS was stable")
+    assert "find /dev/shm" in verdict.next_step
