@@ -26,7 +26,7 @@ from gomem.causes.missing_call import of_native
 from gomem.causes.outside_go import Growth, growth, is_level, outside_go
 from gomem.causes.sites import called_by, caller_sites
 from gomem.inputs.pprof.calls.names import package_of
-from gomem.text import Bytes, Command, Count, Function, Share, Text, text
+from gomem.text import Bytes, Command, Count, Function, MomentName, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,6 +133,7 @@ _FREE_IT = (
     "profile C allocations, use jemalloc, heaptrack or massif. If malloc itself keeps the memory, "
     "try MALLOC_ARENA_MAX=2; if there are many threads, look at what blocks in cgo calls."
 )
+_UNCHANGED = "It is as large as at {}. If the program needs less, see who allocates it."
 CAUSE = Cause(
     code="native-memory",
     mechanism="C code allocated this memory with malloc, it is thread stacks, or the program "
@@ -211,7 +212,7 @@ def _finding(
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
         next_step=sentences(
-            _next_step(callers, came_with or _with_files(files, grows)),
+            _next_step(callers, came_with or _with_files(files, grows), _unchanged_since(case)),
             "" if came_with else _perhaps_held(case, grows),
         ),
         confidence=_confidence(native, grows, thresholds),
@@ -220,15 +221,27 @@ def _finding(
     )
 
 
-def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
+def _next_step(callers: Sequence[Caller], came_with: str, unchanged_since: str) -> Text:
     """Return the next step: the goroutines that grow with C memory, then the callers of C."""
+    free_it: str = _FREE_IT
+    if unchanged_since:
+        came_with = text(_UNCHANGED, MomentName(unchanged_since))
+        free_it = ""
     if not callers:
-        return sentences(came_with, _WHO_CALLS, _FREE_IT)
+        return sentences(came_with, _WHO_CALLS, free_it)
     path = callers[0].path
     is_text = path.endswith(".txt")  # has no frames of the runtime
     command = stacks_in(path) if is_text else top(path, options="--peek cgocall")
     shows = text("See the callers: {}.", command)
-    return sentences(came_with, shows, called_by(callers, "C"), _FREE_IT)
+    return sentences(came_with, shows, called_by(callers, "C"), free_it)
+
+
+def _unchanged_since(case: Case) -> str:
+    """The first snapshot whose C memory was as large as the last one's; empty without two."""
+    saying = [m for m in case.facts.of_last_process if m.mappings is not None]
+    sizes = [native_memory(moment).bytes for moment in saying]
+    is_level = len(saying) > 1 and not case.thresholds.has_grown(min(sizes), max(sizes))
+    return saying[0].name if is_level else ""
 
 
 def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Thresholds) -> str:
