@@ -9,7 +9,7 @@ import numpy as np
 from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.analysis.memory.readings import ALL
 from gomem.analysis.series.level import Level
-from gomem.causes.collecting import collector_is_busy, cost_is_open
+from gomem.causes.collecting import collector_is_busy, cost_is_open, costlier_since_start
 from gomem.diagnosis.few_fields import heap_level, step_of
 from gomem.diagnosis.live_by_fields import risen_without_gc
 from gomem.diagnosis.live_level import level_at_end
@@ -47,6 +47,8 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
     if risen_without_gc(diagnosis) or is_told_otherwise(diagnosis) or ends_at_a_jump(diagnosis):
         return False
     log, least = diagnosis.collector, limits.healthy_log_seconds
+    if log is not None and costlier_since_start(log, limits) is not None:
+        return False
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
         return True
     is_alone = len(diagnosis.moments) == 1 and diagnosis.baseline is None
