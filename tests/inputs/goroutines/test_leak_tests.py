@@ -61,3 +61,14 @@ def test_a_goroutine_that_is_cut_takes_no_creator_from_the_others(tmp_path):
     (group,) = gomem.diagnose(tmp_path / "leak.txt").facts.goroutine_groups.itertuples()
 
     assert (2, "a.org/q.start") == (group.goroutines, group.created_by)
+
+
+@pytest.mark.parametrize(
+    "before", ["[AfterSuite] [FAILED] [6.4 seconds]\n\n  ", "[FAILED] Error:\n"]
+)
+def test_a_word_in_brackets_above_is_no_json(tmp_path, before):
+    (tmp_path / "suite.log").write_text(before + GOLEAK)
+
+    (group,) = gomem.diagnose(tmp_path / "suite.log").facts.goroutine_groups.itertuples()
+
+    assert (1, "a.org/q.run") == (group.goroutines, group.function)
