@@ -239,8 +239,8 @@ def _mentions(head: bytes) -> Iterator[Mention]:
     found = [] if b"VmRSS" in head else _ADDRESS_SPACE.findall(head)
     if found:
         words = "it says {}, which is address space and no RSS"
-        said = [text("{} {}", decoded(name), Quoted(decoded(size))) for name, size in found]
-        yield Mention(_list(words, [*dict.fromkeys(said)]), text(_ASK_STATUS, "PID", "PID"))
+        fields = dict.fromkeys(text("{} {}", *map(Quoted, map(decoded, pair))) for pair in found)
+        yield Mention(_list(words, [*fields]), text(_ASK_STATUS, "PID", "PID"))
     if virtual := virtual_in_words(head):
         words = "it names virtual memory ({}), which is address space and no RSS"
         yield Mention(_list(words, [*map(Quoted, virtual)]), text(_ASK_STATUS, "PID", "PID"))

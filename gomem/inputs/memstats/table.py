@@ -113,8 +113,8 @@ class MemStats(Frames):
         for row in range(len(self.stats)):
             pauses, classes = (_of_dump(row, own) for own in (self.pauses, self.size_classes))
             stats, times = self.stats.iloc[[row]].reset_index(drop=True), self.times[row : row + 1]
-            begins = self.begins[row : row + 1]
-            of_day, count = (own[row : row + 1] for own in (self.times_of_day, self.goroutines))
+            begins, of_day = self.begins[row : row + 1], self.times_of_day[row : row + 1]
+            count = self.goroutines[row : row + 1]
             yield MemStats(stats, pauses, classes, times, begins, self.steps, of_day, count)
 
     @property
