@@ -215,7 +215,9 @@ class Moment:
         profile = self.profiles.get(GOROUTINE_PROFILE)
         counted = None if profile is None else profile.header_total
         if self.goroutines.empty:
-            return counted or None
+            dumps = (file.parsed for file in self.artefacts if file.kind.name == MEMSTATS)
+            beside = [count for dump in dumps for count in dump.goroutines]
+            return counted or next(reversed(beside), None)
         shown = int(self.goroutines["goroutines"].sum())
         return shown if counted is None or self._goroutine_dump is not None else max(shown, counted)
 

@@ -3,7 +3,7 @@
 Characters   HTML entities and what editors and terminals add
 Quotes       `> ` before each line of a stretch, also nested; one line alone can be a prompt
 Indentation  of four blanks or a tab, if all lines of the text share it: a block of code in Markdown
-Blanks       at the end of a line
+Blanks       at the end of a line, and carriage returns
 Lines keep their number.
 """
 
@@ -39,7 +39,7 @@ def without_quoting(source: Source) -> Source:
         if plain == data:
             break
         data = plain
-    data = b"\n".join(line.rstrip(b" ") for line in data.split(b"\n"))
+    data = b"\n".join(line.rstrip(b" \r") for line in data.split(b"\n"))
     return source if data == source.data else replace(source, data=data)
 
 

@@ -87,6 +87,17 @@ def is_enough_since_start(log: CollectorFacts, limits: Thresholds) -> bool:
     return run.cpu_fraction >= least and run.cpu_seconds >= limits.enough_cpu_seconds
 
 
+def costlier_since_start(log: CollectorFacts, limits: Thresholds) -> float | None:
+    """Return the GC's share of the CPU since the start, if expensive and far above the lines' own.
+
+    Then GC was expensive before the first line.
+    """
+    run, own = log.since_start, log.cost.gc_cpu_fraction or 0.0
+    if run is None or not is_enough_since_start(log, limits):
+        return None
+    return run.cpu_fraction if own < limits.deciding_fraction * run.cpu_fraction else None
+
+
 def since_start_evidence(log: CollectorFacts) -> tuple[Evidence, ...]:
     """Return what a log's last line says of the whole run."""
     run = log.since_start

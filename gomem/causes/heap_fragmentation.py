@@ -94,10 +94,10 @@ def _most_goal(moment: MomentFacts, case: Case) -> float | None:
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     limits, slots, excess = case.thresholds, free_slots(moment), excess_slots(moment, case)
-    least = limits.notable(limits.fragmentation_bytes, moment.held_bytes)
+    in_use, goal = moment.told("HeapInuse") or 0, moment.told("NextGC")
+    least = limits.notable(limits.fragmentation_bytes, moment.held_bytes or in_use)
     if slots < least:
         return None
-    in_use, goal = moment.told("HeapInuse") or 0, moment.told("NextGC")
     is_beyond, what = excess >= least, "The heap is fragmented"
     if not is_beyond:
         # A sweep leaves such slots after each GC, if the whole heap in use fits into the goal.

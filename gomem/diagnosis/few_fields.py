@@ -49,7 +49,6 @@ BESIDE_THE_HEAP = {
     "MSpanSys": "data on spans",
     "HeapReleased": "heap returned to the OS",
 }
-COUNTING = ("metrics", "runtime_lines")  # kinds of files
 NAMED = 3  # sizes
 HEAD_BYTES = 1 << 16  # searched for the unit of sizes
 _IN_GB = re.compile(rb"\d ?GB\b")
@@ -95,7 +94,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             ends = Bytes(int(lows[0])), Bytes(int(lows[-1]))
             swings = text("{} What it falls to rises, from {} to {}.", swings, *ends)
     of_level = _of_level(known, level, rounding)
-    counts = _counts_words(diagnosis, last)
+    counts = counts_words(diagnosis, last)
     sentences = (
         of_level, swings, live_words(diagnosis, known, level), _of_idle(last, known), of_sys,
         freed_words(diagnosis, last), counts, one_reading(diagnosis),
@@ -123,12 +122,12 @@ def _next_step(diagnosis: Diagnosis, last: pd.Series) -> Text:
     return SEE_KEPT if is_known else SEE_IDLE
 
 
-def _counts_words(diagnosis: Diagnosis, last: pd.Series) -> Text:
-    """The goroutines of a snapshot, and the collections that a metrics page counts."""
+def counts_words(diagnosis: Diagnosis, last: pd.Series) -> Text:
+    """The goroutines of a snapshot, and its collections."""
     every = diagnosis.facts.goroutine_counts
     counts = [each for each in every if each.moment == last["moment"] and each.frame is None]
     said = [text("has {}", Count(counts[-1].goroutines, "goroutine"))] if counts else []
-    if pd.notna(last["NumGC"]) and any(map(diagnosis.capture.of_kind, COUNTING)):
+    if pd.notna(last["NumGC"]) and last["NumGC"]:
         said.append(text("has run {}", Count(int(last["NumGC"]), "GC")))
     return text("It {}.", joined(" and ", said)) if said else Text()
 

@@ -18,7 +18,8 @@ from gomem.diagnosis.said_in_text import (
 )
 from gomem.errors import counted_places
 from gomem.inputs.environ.parse import GOGC
-from gomem.text import Count, File, Quoted, Text, joined, text
+from gomem.inputs.processes.row import rounded_size
+from gomem.text import Bytes, Count, File, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -96,6 +97,9 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
     before = (said_before(pairs, facts.rss_bytes) for facts in diagnosis.moments)
     of_limit |= {said[0] for said in before if said is not None}
     of_limit.add(rss_compared(diagnosis)[0])
+    told = {part.value for each in diagnosis.findings for part in Text(each.title).of(Bytes)}
+    sizes = ((size, rounded_size(size.encode())) for size in capture.unused_sizes)
+    of_limit |= {size for size, read in sizes if read is not None and read.bytes in told}
     unused = (
         ("size", [size for size in capture.unused_sizes if size not in of_limit]),
         ("goroutine count", () if counts_answer(diagnosis) else capture.unused_counts),

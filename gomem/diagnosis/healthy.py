@@ -9,7 +9,7 @@ import numpy as np
 from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.analysis.memory.readings import ALL
 from gomem.analysis.series.level import Level
-from gomem.causes.collecting import collector_is_busy, cost_is_open
+from gomem.causes.collecting import collector_is_busy, cost_is_open, costlier_since_start
 from gomem.diagnosis.few_fields import heap_level, step_of
 from gomem.diagnosis.live_by_fields import risen_without_gc
 from gomem.diagnosis.live_level import level_at_end
@@ -42,11 +42,13 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
     facts, limits = diagnosis.facts, diagnosis.thresholds
     if series_not_read(diagnosis.capture) or collector_is_busy(facts, limits):
         return False
-    if cost_is_open(facts, limits) or any(each.code == THIN for each in diagnosis.findings):
+    log, least = diagnosis.collector, limits.healthy_log_seconds
+    was_costly = log is not None and costlier_since_start(log, limits) is not None
+    is_thin = any(each.code == THIN for each in diagnosis.findings)
+    if was_costly or is_thin or cost_is_open(facts, limits):
         return False
     if risen_without_gc(diagnosis) or is_told_otherwise(diagnosis) or ends_at_a_jump(diagnosis):
         return False
-    log, least = diagnosis.collector, limits.healthy_log_seconds
     if log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least:
         return True
     is_alone = len(diagnosis.moments) == 1 and diagnosis.baseline is None

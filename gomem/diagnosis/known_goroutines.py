@@ -113,7 +113,8 @@ def step_of_test(dumps: Sequence[Goroutines], largest: pd.Series) -> Text:
     what = text("what {} starts", Function(begun)) if begun else "these goroutines"
     if INTERNAL in begun:  # only its library can call it
         what = text("what the test opens of {}", begun.partition(INTERNAL)[0])
-    how = _ENDS.get(str(largest["state"]), "close it, or cancel its context")
+    ends = "close it, or cancel its context" if begun else "cancel the context that they wait for"
+    how = _ENDS.get(str(largest["state"]), ends)
     return text("Stop {} before the test ends: {}.", what, how)
 
 

@@ -50,8 +50,9 @@ if TYPE_CHECKING:
 Told = tuple[str, bool, str]  # sentences; whether the size grew by a fifth; the next step
 # Of the cgroup's usage, with MIN_CACHE_BYTES: a smaller page cache is not mentioned.
 MIN_CACHE_SHARE = 0.2
-# Of the cgroup's usage without page cache: a process with less shares the cgroup with others.
-MIN_OWN_SHARE = 0.1
+# Of the cgroup's usage without page cache: a process with less shares the cgroup with others. Of
+# all of its usage: what no counter names.
+MIN_OWN_SHARE = MIN_REST_SHARE = 0.1
 # Of a control group, by the file that has its use.
 TAKE_STAT = {
     "memory.current": Command("cat /sys/fs/cgroup/memory.stat"),
@@ -293,8 +294,12 @@ def kernel_words(facts: MomentFacts | None) -> Text:
         return Text()
     kernel = kernel_bytes(facts.cgroup)
     current = first_known(facts.cgroup, *USED)
-    named = sum(first_known(facts.cgroup, *names) or 0 for names in (ANON, FILE)) + kernel
+    known = [first_known(facts.cgroup, *names) for names in (ANON, FILE)]
+    named = sum(size or 0 for size in known) + kernel
     used = named if current is None else current
+    if not kernel and None not in known and used - named >= MIN_REST_SHARE * used:
+        words = "{} of the cgroup is neither anonymous memory nor page cache: likely the kernel's."
+        return text(words, Bytes(used - named))
     if kernel < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * used):
         return Text()
     slab = first_known(facts.cgroup, "slab_reclaimable") or 0

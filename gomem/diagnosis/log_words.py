@@ -9,10 +9,11 @@ import numpy as np
 from gomem.analysis.memory.live_heap import LOG
 from gomem.analysis.series.excursion import at_base
 from gomem.causes.checks import grows, printed_bytes
+from gomem.causes.collecting import costlier_since_start
 from gomem.diagnosis.listed_memory import SMAPS_TOO, Told
 from gomem.diagnosis.live_level import live_stretch
 from gomem.statistics.quantiles import carries
-from gomem.text import Bytes, Count, MostShare, Rate, Seconds, Text, joined, text
+from gomem.text import Bytes, Count, MostShare, Rate, Seconds, Share, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     cost = log.cost
     within = text(" in {}", Seconds(cost.seconds)) if cost.seconds else ""
     is_told = any(finding.cpu_fraction for finding in diagnosis.findings)
-    said = [taken] if not is_told and (taken := _cpu_words(log)) else []
+    said = [taken] if not is_told and (taken := _cpu_words(diagnosis, log)) else []
     if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
         said.append(text("p99 pause {}", Seconds(cost.stw.p99)))
     elif cost.stw.max is not None:
@@ -63,18 +64,21 @@ def _start_up_words(log: CollectorFacts) -> Text:
     return text(words, Seconds(times[1]))
 
 
-def _cpu_words(log: CollectorFacts) -> Text:
+def _cpu_words(diagnosis: Diagnosis, log: CollectorFacts) -> Text:
     """The GC's share of CPU, of several runs the costliest; empty if unknown.
 
-    It is at worst overstated, and a small share is not printed as zero.
+    It is at worst overstated, and a small share is not printed as zero. The share since the start,
+    which each line has, is said if it is much larger.
     """
     place, share = log.costliest_run or (None, log.cost.gc_cpu_fraction)
+    whole = costlier_since_start(log, diagnosis.thresholds)
+    since = Text() if whole is None else text("{} since the start", Share(whole))
     if share is None:
-        return Text()
-    if share < MIN_SHARE:
-        return Text("under 1 % of the CPU")
-    which = Text() if place is None else text(" (run {}, the costliest)", str(place))
-    return text("at most {} of the CPU{}", MostShare(share), which)
+        return since and text("{} of the CPU", since)
+    is_small = share < MIN_SHARE
+    which = "" if place is None or is_small else text(" (run {}, the costliest)", str(place))
+    most = Text("under 1 %") if is_small else text("at most {}", MostShare(share))
+    return text("{} of the CPU{}{}", most, which, since and text(", but {}", since))
 
 
 def by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gomem.capture.release import are_no_gos
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import Signature, known_sites
@@ -23,6 +25,7 @@ from gomem.diagnosis.table_callers import (
 from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.profiles import ALLOCATED, IN_USE, UNSAID
 from gomem.inputs.pprof.calls.names import can_be_mended
+from gomem.statistics.sampling import limit_ratios
 from gomem.text import (
     Bytes,
     BytesChange,
@@ -236,14 +239,17 @@ def _callers_words(profile: Profile, kind: str, named: list[str]) -> list[Text]:
 def _known_words(name: str, row: Signature, kind: str, size: int) -> Text:
     """The explanation of a known site, with its Go releases, because a table has no release.
 
-    Where the size of one object is known, also how many there are.
+    Where the size of one object is known, also how many there are, in the 95 % interval of as many
+    samples at the default rate.
     """
     held = f" ({row.releases})" if row.releases else ""
     why = row.why if kind.startswith("alloc") else row.in_use or row.why
     said = text("{}{}: {}", Function(name), held, why)
     if not row.each or not size or name != row.frames[0]:
         return said
-    most, fewest = (float(f"{size / each:.{DIGITS}g}") for each in row.each)
+    ratios = limit_ratios(np.array([max(1.0, size / DEFAULT_RATE)]))
+    bounds = zip(ratios[::-1], row.each, strict=True)
+    most, fewest = (float(f"{size * ratio[0] / each:.{DIGITS}g}") for ratio, each in bounds)
     words = "{} That is about {} to {}, at {} to {} each."
     return text(words, said, Count(fewest), Count(most, row.counted), *map(Bytes, row.each))
 

@@ -74,7 +74,8 @@ def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:
         count = None if known is None else _of_facts(known)
         total = None if moment is None else moment.goroutine_count
         if count is None and moment is not None and total is not None:
-            path = moment.paths.get(GOROUTINE, moment.paths.get("goroutines", GOROUTINE))
+            kinds = (GOROUTINE, "goroutines", "memstats")
+            path = next((moment.paths[kind] for kind in kinds if kind in moment.paths), GOROUTINE)
             time = None if moment.time is None else pd.Timestamp(moment.time)
             frame = moment.goroutines if len(moment.goroutines) else None
             count = GoroutineCount(name, time, total, path, frame)

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BEGINNINGS = (b"{", b"[")
-# Brackets before a shell prompt, or before a line of the kernel's log.
-NOT_JSON = re.compile(rb"\[(?:[\w.-]+@[^\]\n]*\]| *\d+\.\d+\] \S)")
+# Brackets before a shell prompt, a line of the kernel's log, or around a word: `[AfterSuite] …`.
+NOT_JSON = re.compile(
+    rb"\[(?:[\w.-]+@[^\]\n]*\]| *\d+\.\d+\] \S|(?!(?:true|false|null)\b)[A-Za-z])"
+)
 INTEGER_DIGITS = 300  # fits a float, too; Python refuses to parse more than 4 300
 
 

@@ -90,7 +90,10 @@ NO_SIZES = (
     "kubectl top pod NAME --containers, or docker stats --no-stream NAME, has what the container "
     "uses now, gomem capture PID -o DIR what is in it"
 )
-
+WHY_AGAIN = (
+    "kubectl get pod NAME -o yaml says in lastState whether it was killed for want of memory "
+    "(OOMKilled); "
+)
 AFTER_A_KILL = (
     "it reached its limit, or the node was full; before the next kill, kubectl top pod NAME "
     "--containers has what it uses, gomem capture PID --every 10s -o DIR what is in it: then raise "
@@ -105,9 +108,9 @@ def described(head: bytes, _: str) -> Resemblance | None:
     if not (_has_a_kill(head) or (bounds and says_killed(head))):
         if not bounds:
             return None
-        said = text("{}{}", _bounds_words(bounds), _restarts(head))
-        what = text("a container with {}", said)
-        return Resemblance(what, NO_SIZES, is_evidence=True)
+        again = _restarts(head)
+        what = text("a container with {}{}", _bounds_words(bounds), again)
+        return Resemblance(what, WHY_AGAIN + NO_SIZES if again else NO_SIZES, is_evidence=True)
     who = "kubectl describe" if is_described else "Kubernetes"
     words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
     of = text(", with {}", _bounds_words(bounds)) if bounds else Text()

@@ -9,7 +9,8 @@ Limits        `3.2 GiB of its 4 GiB limit`, see `used_of_limit`
 RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence, see `said_sizes`
 JSON          `"totalAllocatedMemory": 493.16`, a program's own keys
 Tables        `| RSS | 51 MB | 62 MB |`, rows with a size each, see `sized_rows`
-Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
+Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose; they
+              are also named beside any other form, each with what its sentence calls it
 In words      `live heap: 410 MiB`, `RSS grows, the heap is flat`, see `named_sizes`
 Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
 Pictures      `![image](https://…)`, `<img src=…>`, in a text that speaks of memory
@@ -43,17 +44,20 @@ from gomem.inputs.named_sizes import (
     stack_words,
     without_limits,
 )
-from gomem.inputs.said_sizes import MEMORY_WORDS, memory_sizes, rss_in_words
+from gomem.inputs.said_sizes import MEMORY_WORDS, rss_in_words, sizes_in, virtual_in_words
 from gomem.inputs.sized_rows import rows_with_sizes
 from gomem.inputs.system import FREEBSD, MACOS, system_of
 from gomem.inputs.text_lines import decoded
-from gomem.inputs.used_of_limit import limits_in_words, used_of_limit
+from gomem.inputs.used_of_limit import limits_in_words, used_of_limit, uses_in_words
 from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
+from gomem.units import KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-NAMED = 3  # sizes shown
+NAMED = 3  # of each form
+SIZES_NAMED = 8
+MIN_WORDS, MIN_ROWS = 4, 2  # of a sentence; of a table
 _STATE = rb"[DIRSTtWXZ][\w<+]{0,4}"
 # A user without a name, as in images with no /etc/passwd, is a number.
 _USER = rb"(?:[A-Za-z_][\w.+-]{0,31}|\d{1,10})"
@@ -68,6 +72,13 @@ _BUSYBOX_TOP = re.compile(
     + _PER_CENT + rb" +(?P<name>[^\s\d]\S*)",
     re.MULTILINE,
 )  # fmt: skip
+_BUSYBOX_MEM = re.compile(rb"^ *Mem: (\d{1,12})K used, \d{1,12}K free", re.MULTILINE)
+# `25818 nomad  nomad agent  1902068 3465640 255763`, below a head line that is not there.
+_WITHOUT_HEAD = re.compile(
+    rb"^ *\d{1,10} +[A-Za-z\[/][^\n]{0,200}?(?: +\d{1,12})?(?: +\d{4,12}){2}(?: +\d{1,12})? *$",
+    re.MULTILINE,
+)
+_ASK_HEAD = "the head line of ps says which column is RSS, ps -o pid,rss,vsz,args prints it, too"
 _ADDRESS_SPACE = re.compile(
     rb"\b(VSZ|VIRT|vsz|VmSize|VmPeak)[=: \t]{1,20}(\d[\d.]*(?:[kmgKMG]| kB)?)\b"
 )
@@ -86,16 +97,6 @@ _ASK_STACKS = (
     "curl -s 'http://HOST:PORT/debug/pprof/goroutine?debug=2' has their stacks, which gomem reads"
 )
 _CRASH = re.compile(rb"fatal error: runtime: (?:out of memory|cannot allocate memory)")
-_UNIT = rb"(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)"
-_SIZE = re.compile(
-    rb"(?<![\w.,-])(?<![eE]\+)(?:\d+(?:[.,]\d+)*[ ]?" + _UNIT + rb"(?![\w/])"
-    rb"|(?:[KMGT]i?B)[:=] *\d+(?:\.\d+)?)"
-)
-_VIRTUAL = re.compile(
-    rb"(?<![\w.,-])(\d[\d.,]{0,15} ?" + _UNIT + rb")(?: of)? virtual\b"
-    rb"|\bvirtual (?:memory|size|set)(?: \w{1,12}){0,3}[ :=~]{1,3}(\d[\d.,]{0,15} ?" + _UNIT
-    + rb")(?![\w/])", re.IGNORECASE,
-)  # fmt: skip
 _GO_METRIC = re.compile(
     rb"(?<![\w.])(go_memstats_\w{1,40}_bytes)\b[`*]{0,3} ?(?:\(([a-z][^()\n\d]{2,40})\)"
     rb"|(?:is|are|stays|keeps|remains) ([a-z][a-z ]{2,30}))"
@@ -106,10 +107,16 @@ _JSON_KEY = re.compile(
 )
 _FIELD = re.compile(rb"\s*[\w()]+:\s+\d{1,15} kB\s*")  # of a file of /proc, which is no sentence
 # Not the badge in a link at the head of a README.
+_WORD = re.compile(rb"(?<![\w|])[A-Za-z][a-z']+\b")
 _PICTURE = re.compile(
     rb"(?<!\[)!\[[^\]\n]{0,200}\]\([^)\s]|<img\b[^>\n]{0,500}\bsrc=", re.IGNORECASE
 )
 _KILLED = "it says that a container was killed for want of memory (OOMKilled)"
+_PROFILER = re.compile(rb"\b(?:pprof|heap profile|inuse_space)\b")
+_OF_PROFILE = (
+    "a heap profile has what was live at the last GC, and RSS also garbage, freed heap that is "
+    "kept, and stacks"
+)
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
 _ASK_CAPTURE = "gomem capture PID -o DIR records what the process uses, and what for"
 _ASK_GROWTH = (
@@ -172,9 +179,10 @@ def _with_pictures(head: bytes, seen: Mention | None) -> Mention | None:
 
 def _mentioned(head: bytes) -> Mention | None:
     if not says_killed(head):
-        return next(_mentions(head), None)
+        return _with_sizes(head, next(_mentions(head), None))
     limits = (limit.encode("ascii") for limit in limits_in_words(head))
-    seen = next(_mentions(reduce(_without, limits, head)), None)
+    in_use = reduce(_without, limits, head)
+    seen = _with_sizes(in_use, next(_mentions(in_use), None))
     if seen is None:
         return Mention(Text(_KILLED), Text(AFTER_A_KILL))
     return Mention(text("{}; {}", seen.what, _KILLED), seen.way_out)
@@ -184,18 +192,58 @@ def _without(head: bytes, size: bytes) -> bytes:
     return head.replace(size, b"")
 
 
+def _with_sizes(head: bytes, seen: Mention | None) -> Mention | None:
+    """Add the sizes in sentences, and a limit that a text sets, that the mention does not name."""
+    if seen is None:
+        return None
+    said = str(seen.what)
+    lines = (line for line in head.split(b"\n") if len(_WORD.findall(line)) >= MIN_WORDS)
+    sizes = _sizes_of(b"\n".join(lines))
+    others = [
+        named
+        for size, named in sizes.items()
+        if not re.search(rf"(?<![\w.]){re.escape(size)}", said)
+    ]
+    limit, is_beside = limit_words(head), bool(rss_in_words(head) or uses_in_words(head))
+    told = (
+        seen.what, _list("it names sizes, too ({})", others), limit * (str(limit) not in said),
+        Text(_OF_PROFILE) * (is_beside and bool(sizes) and _PROFILER.search(head) is not None),
+    )  # fmt: skip
+    return Mention(joined("; ", filter(None, told)), seen.way_out)
+
+
+def _sizes_of(head: bytes) -> dict[str, Text]:
+    """Return each size in a text, with what its sentence calls it; a limit that is set is none."""
+    in_use = without_limits(head)
+    lines = (line for line in in_use.split(b"\n") if not _FIELD.fullmatch(line))
+    names = dict.fromkeys(rss_in_words(in_use), "RSS ")
+    names |= dict.fromkeys(virtual_in_words(in_use), "virtual ")
+    found = dict.fromkeys(decoded(size) for line in lines for size in sizes_in(line))
+    return {size: text("{}{}", names.get(size, ""), Quoted(size)) for size in found}
+
+
+def _list(words: str, named: Sequence[Text]) -> Text:
+    """Return a sentence with a list of sizes; empty if there are none."""
+    more = ", …" * (len(named) > SIZES_NAMED)
+    return text(words, text("{}{}", joined(", ", named[:SIZES_NAMED]), more)) if named else Text()
+
+
 def _mentions(head: bytes) -> Iterator[Mention]:
     if (listed := listed_without_rss(head)) is not None:
         yield listed
-    if b"VmRSS" not in head and (found := _ADDRESS_SPACE.search(head)):
-        words = "it says {} {}, which is address space and no RSS"
-        said = decoded(found[1]), Quoted(decoded(found[2]))
-        yield Mention(text(words, *said), text(_ASK_STATUS, "PID", "PID"))
-    if virtual := _VIRTUAL.findall(head):
+    if len(rows := _WITHOUT_HEAD.findall(head)) >= MIN_ROWS:
+        words = "it has {} of processes without their head line ({})"
+        largest = max(rows, key=lambda row: max(map(int, re.findall(rb" (\d+)", row))))
+        said = text(words, Count(len(rows), "row"), Quoted(decoded(b" ".join(largest.split()))))
+        yield Mention(said, Text(_ASK_HEAD))
+    found = [] if b"VmRSS" in head else _ADDRESS_SPACE.findall(head)
+    if found:
+        words = "it says {}, which is address space and no RSS"
+        fields = dict.fromkeys(text("{} {}", *map(Quoted, map(decoded, pair))) for pair in found)
+        yield Mention(_list(words, [*fields]), text(_ASK_STATUS, "PID", "PID"))
+    if virtual := virtual_in_words(head):
         words = "it names virtual memory ({}), which is address space and no RSS"
-        sizes = dict.fromkeys(decoded(before or behind) for before, behind in virtual)
-        named = joined(", ", map(Quoted, list(sizes)[:NAMED]))
-        yield Mention(text(words, named), text(_ASK_STATUS, "PID", "PID"))
+        yield Mention(_list(words, [*map(Quoted, virtual)]), text(_ASK_STATUS, "PID", "PID"))
     if counts := _BY_STATE.findall(head):
         words = "it counts goroutines by their state ({}), without the stacks that say where"
         states = [text("{} in {}", number.decode(), state.decode()) for number, state in counts]
@@ -222,9 +270,11 @@ def listed_without_rss(head: bytes) -> Mention | None:
         return None
     largest = max(rows, key=lambda row: _kib(row["size"]))
     pid = largest["pid"].decode()
-    words = "it lists processes with VSZ alone, which is address space and no RSS ({} has {})"
+    words = "it lists processes with VSZ alone, which is address space and no RSS ({} has {}{})"
     name, size = (Quoted(decoded(largest[part].strip())) for part in ("name", "size"))
-    return Mention(text(words, name, size), text(_ASK_STATUS, pid, pid))
+    used = _BUSYBOX_MEM.search(head)
+    whole = text(", and the whole machine uses {}", Bytes(int(used[1]) * KIB)) if used else ""
+    return Mention(text(words, name, size, whole), text(_ASK_STATUS, pid, pid))
 
 
 def _of_json(keys: dict[bytes, bytes]) -> Mention:
@@ -312,18 +362,11 @@ def _of_events(events: dict[str, int]) -> Iterator[Text]:
 
 def _of_sizes(head: bytes) -> Iterator[Mention]:
     """Yield sizes in prose, and crashes."""
-    in_use = without_limits(head)
-    lines = (line for line in in_use.split(b"\n") if not _FIELD.fullmatch(line))
-    found = (_SIZE.findall(line) or memory_sizes(line) for line in lines)
-    sizes = list(dict.fromkeys(decoded(size) for sizes in found for size in sizes))
-    rss = rss_in_words(head)
-    named = joined(", ", map(Quoted, sizes[:NAMED]))
-    more = ", …" if sizes[NAMED:] else ""
+    sizes = [*_sizes_of(head).values()]
     if _CRASH.search(head):
-        beside = text(", and names {}{}", named, more) if sizes else ""
         words = "it says that a Go program ran out of memory{}, without the stacks below"
         way_out = "capture the next run while it grows: gomem capture PID --every 10s -o DIR"
-        yield Mention(text(words, beside), Text(way_out))
+        yield Mention(text(words, _list(", and names {}", sizes)), Text(way_out))
     metrics = {name: said or other for name, said, other in _GO_METRIC.findall(head)}
     if metrics:
         each = (
@@ -335,15 +378,13 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
     if (used := used_of_limit(head)) is not None:
         yield Mention(used, Text(_ASK_LIMIT))
     if said := joined("; ", said_of_sizes(head)):
-        beside = text("it names sizes ({}{})", named, more) if sizes and "lists" not in said else ""
-        told = (said, beside, limit_words(head))
-        yield Mention(joined("; ", filter(None, told)), Text(_ASK_GROWTH))
-    if rss:
+        yield Mention(said, Text(_ASK_GROWTH))
+    if rss := rss_in_words(head):
         words = "it names RSS in a sentence ({}), which gomem does not read"
-        yield Mention(text(words, joined(", ", map(Quoted, rss[:NAMED]))), Text(_ASK_CAPTURE))
+        yield Mention(_list(words, [*map(Quoted, rss)]), Text(_ASK_CAPTURE))
     if sizes:
-        words = "it names sizes ({}{}), none in a form that gomem reads"
-        yield Mention(text(words, named, more), Text(_ASK_CAPTURE))
+        words = "it names sizes ({}), none in a form that gomem reads"
+        yield Mention(_list(words, sizes), Text(_ASK_CAPTURE))
     if limit := limit_words(head):
         yield Mention(text("{}, and no size in use", limit), Text(_ASK_CAPTURE))
 

@@ -1,20 +1,31 @@
-"""Sizes in prose: which words are sizes of memory, and which of them a sentence calls RSS.
+"""Sizes in prose: which words are sizes of memory, and what the sentences call them.
 
-With a unit   `1366.2MB`, `7718Mi`, `3-4 GB`
+With a unit   `1366.2MB`, `7718Mi`, `3-4 GB`, `Allocated MB: 10310`
 In letters    `30M`, `23G`: only in a line that speaks of memory, as `5G` can be a network
 RSS           `51 MB RSS`, `the RSS is 3.7G`, `RSS size went from around 30M to over 120M`
+Virtual       `4G virtual`, `virtual memory of 4 GB`: address space
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from gomem.inputs.text_lines import decoded
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_WITH_UNIT = (
+    rb"(?<![\w.,-])(?<![eE]\+)"
+    rb"(?:(?:\d+-)?\d+(?:[.,]\d+)*\+? ?(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)(?![\w/])"
+    rb"|[KMGT]i?B[:=] *\d+(?:\.\d+)?)"
+)
+_SIZE = re.compile(_WITH_UNIT)
 SIZE = re.compile(
-    rb"(?<![\w.])(?<![eE]\+)"
-    rb"(?:\d+-)?(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
-    rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
+    _WITH_UNIT
+    + rb"|(?<![\w.])(?:\d+-)?\d+(?:\.\d+)?(?:[MG]|\+? ?[kmg]i?B)(?![\w/])"
+    + rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
 )
 MEMORY_WORDS = re.compile(
     rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident|(?<!cpu )(?<!disk )usage"
@@ -36,6 +47,18 @@ _RSS = re.compile(
 )  # fmt: skip
 
 
+_VIRTUAL = re.compile(
+    _NUMBER + rb"(?: of)? virtual\b"
+    rb"|\bvirtual (?:memory|size|set)(?: \w{1,12}){0,3}[ :=~]{1,3}" + _NUMBER,
+    re.IGNORECASE,
+)
+
+
+def sizes_in(line: bytes) -> list[bytes]:
+    """Return the sizes in a line; those of a letter alone only if it speaks of memory."""
+    return memory_sizes(line) or _SIZE.findall(line)
+
+
 def memory_sizes(line: bytes) -> list[bytes]:
     """Return the sizes in a line that speaks of memory; none in another."""
     return SIZE.findall(line) if MEMORY_WORDS.search(line) else []
@@ -43,5 +66,13 @@ def memory_sizes(line: bytes) -> list[bytes]:
 
 def rss_in_words(head: bytes) -> list[str]:
     """Return the sizes that sentences call RSS, each once."""
-    sizes = (size for found in _RSS.findall(head) for size in found if size)
-    return list(dict.fromkeys(decoded(size) for size in sizes))
+    return _each_once(_RSS.findall(head))
+
+
+def virtual_in_words(head: bytes) -> list[str]:
+    """Return the sizes that sentences call virtual memory, each once."""
+    return _each_once(_VIRTUAL.findall(head))
+
+
+def _each_once(found: Iterable[tuple[bytes, ...]]) -> list[str]:
+    return list(dict.fromkeys(decoded(size) for sizes in found for size in sizes if size))

@@ -35,7 +35,7 @@ _NUMBER = re.compile(rb"[~\xe2\x89\x88 ]{0,4}(\d{1,12}(?:[.,]\d{1,9}){0,3})")
 _UNIT = re.compile(rb"(?<![A-Za-z])(?:[KMGT]i?[Bb]|[kmg][bB]|[KMG]i|bytes)(?![A-Za-z])")
 _ON_MEMORY = re.compile(
     rb"go_memstats_\w{1,40}_bytes|process_resident_memory_bytes|container_memory_\w{1,40}"
-    rb"|\b(?:RSS|PSS|USS|heap|Heap\w{2,9}|alloc|TotalAlloc|memory|working[ _-]set|anon|VmRSS)\b",
+    rb"|\b(?:[RPU]SS|heap|Heap\w{2,9}|alloc|TotalAlloc|mem(?:ory)?|working[ _-]set|anon|VmRSS)\b",
     re.IGNORECASE,
 )
 _LABEL = re.compile(rb"([A-Za-z][\w.]{0,30})(?: is| was| of| at)?[ \t]*[:=]?[ \t]*[\"'(\[]?\Z")

@@ -32,6 +32,7 @@ WAYS = {
     "a quote of an indented one": lambda text: each("> ")(each("    ")(text)),
     "escaped": html.escape,
     "a quote, escaped": lambda text: html.escape(each("> ")(text)),
+    "with carriage returns": lambda text: text.replace("\n", "\r\n"),
     "with blanks at the end": lambda text: text.replace("\n", "   \n"),
 }
 

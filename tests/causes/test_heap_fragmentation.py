@@ -179,3 +179,13 @@ def test_without_the_goal_it_is_at_most_what_objects_allow():
 )
 def test_what_fills_until_the_largest_goal_is_no_fragmentation(known):
     assert [] == find(answers(in_words(**known)))
+
+
+@pytest.mark.parametrize(("objects", "found"), [(400, 0), (360, 1)])
+def test_without_rss_the_heap_in_use_says_how_much_is_notable(objects, found):
+    """
+    In use 416: the 16 MiB above a full heap of 400 are what any heap has; 56 MiB are not.
+    """
+    moment = in_words(HeapAlloc=objects, HeapInuse=416, NextGC=objects)
+
+    assert found == len(find(answers(replace(moment, ledger=None))))

@@ -4,6 +4,7 @@ import pytest
 
 import gomem
 from gomem.diagnosis.healthy import can_be_healthy
+from gomem.text import Share, Text
 from gomem.units import MIB
 from gomem.views.report.verdict import verdict
 
@@ -168,3 +169,17 @@ def test_pages_do_not_say_whether_gogc_or_a_limit_set_a_goal_that_stays(tmp_path
     assert "heap-headroom" == diagnosis.verdict.code
     assert "If GOMEMLIMIT sets it, lower GOMEMLIMIT instead." in f"{diagnosis.verdict.next_step}"
     assert "Halve GOGC" not in f"{diagnosis.verdict.next_step}"
+
+
+@pytest.mark.parametrize(("share", "is_said"), [(30, True), (2, False)])
+def test_a_share_since_the_start_far_above_the_lines_own_is_said_and_not_healthy(
+    tmp_path, share, is_said
+):
+    """
+    A collection in 10 s, each of 0.05 s of two Ps: under 1 % now.
+    """
+    calm = {"mark": 50, "start": 180, "live": 90, "goal": 180}
+    diagnosis = ticket(tmp_path, share=share, every=10, **calm)
+
+    assert is_said == (0.30 in [part.value for part in Text(diagnosis.verdict.sentence).of(Share)])
+    assert can_be_healthy(diagnosis) is not is_said

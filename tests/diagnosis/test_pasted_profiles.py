@@ -533,18 +533,27 @@ def test_more_than_a_machine_has_is_not_in_use(tmp_path, size, is_large):
 
 
 @pytest.mark.parametrize(
-    ("row", "counts", "step"),
+    ("row", "size", "counts", "step"),
     [
-        ("runtime.malg", [230_000, 290_000], "debug/pprof/goroutine"),
+        ("runtime.malg", 105, [200_000, 330_000], "debug/pprof/goroutine"),
+        ("runtime.malg", 64, [120_000, 210_000], "debug/pprof/goroutine"),
         (
             "google.golang.org/grpc/internal/transport.newBufWriter",
-            [1_700, 3_400],
+            105,
+            [1_500, 3_800],
             "debug/pprof/heap",
         ),
     ],
 )
-def test_objects_of_a_known_size_are_counted(tmp_path, row, counts, step):
-    rows = f"   105MB 70.00% 70.00%   105MB 70.00%  {row}\n   45MB 30% 100%   45MB 30%  main.f\n"
+def test_objects_of_a_known_size_are_counted_in_the_interval_of_their_samples(
+    tmp_path, row, size, counts, step
+):
+    """
+    105 MB are 210 samples, so 14 % more or less, and 64 MB are 128; both ends are of the sizes.
+    """
+    rows = (
+        f"  {size}MB 70.00% 70.00%  {size}MB 70.00%  {row}\n   45MB 30% 100%   45MB 30%  main.f\n"
+    )
 
     verdict = diagnosed(
         tmp_path, top="Type: inuse_space\n" + SHOWN.format("150MB") + LEGEND + rows

@@ -170,3 +170,16 @@ def test_rss_of_a_table_is_a_share_of_the_machine(tmp_path):
     )
 
     assert "RSS is 50 % of the machine's 60 GiB." in " ".join(map(str, found.verdict.whose))
+
+
+def test_a_size_in_a_sentence_that_a_finding_tells_is_used(tmp_path):
+    described = "    Reason: OOMKilled\n    Restart Count: 4\n    Limits:\n      memory: 96Mi\n"
+    text = (
+        f"The pod was killed:\n\n```\n{described}```\n\nWe raise its memory from 96Mi to 300Mi.\n"
+    )
+    (tmp_path / "issue.md").write_text(text)
+
+    verdict = gomem.diagnose(tmp_path / "issue.md").verdict
+
+    assert "300Mi" in verdict.further
+    assert "96Mi, " not in verdict.further.partition("not used")[2]

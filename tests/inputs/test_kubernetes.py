@@ -4,7 +4,7 @@ import pytest
 
 import gomem
 from gomem.errors import CaptureError
-from gomem.inputs.kubernetes import oom_killed
+from gomem.inputs.kubernetes import described, oom_killed
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.used_of_limit import limits_in_words
 
@@ -215,3 +215,10 @@ def test_the_answer_of_jq_for_a_reason_is_a_kill():
 
 def test_a_limit_that_a_path_names_in_a_sentence_is_one():
     assert ["100 MiB"] == limits_in_words(b"`resource.limits.memory` is set to 100 MiB.")
+
+
+@pytest.mark.parametrize(("restarts", "is_asked"), [("    Restart Count: 5\n", True), ("", False)])
+def test_restarts_without_a_reason_ask_for_the_last_state(restarts, is_asked):
+    head = f"    Limits:\n      memory: 60Mi\n    State: Running\n{restarts}".encode()
+
+    assert is_asked == ("lastState" in described(head, "").way_out)

@@ -37,7 +37,8 @@ from gomem.inputs.mentions import mentioned
         ),
         pytest.param(
             b"```\n$ grep -i vm /proc/3/status\nVmPeak:\t 18676 kB\nVmSize:\t 18676 kB\n```\n",
-            "VmPeak 18676 kB, which is address space", "VmRSS", id="status without RSS",
+            "VmPeak 18676 kB, VmSize 18676 kB, which is address space", "VmRSS",
+            id="status without RSS",
         ),
         pytest.param(
             b'$ curl -s a:9 | jq\n{\n "up": 9,\n "usedMemory": 2.5,\n "totalAlloc": 93.6\n}\n',
@@ -243,3 +244,30 @@ def test_the_platform_that_a_build_names_decides_what_to_collect(platform, is_as
 
     assert is_asked == ("procstat -v PID" in said)
     assert is_asked != ("gomem capture PID" in said)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "named"),
+    [
+        ("The tool says 512 MB resident and 6 GB virtual. Another says 300 MB.",
+         ("virtual memory (6 GB)", "RSS 512 MB", "300 MB")),
+        ("Set GOMEMLIMIT=3GiB, as the worker was given 4GiB memory.", ("4GiB", "GOMEMLIMIT=3GiB")),
+        ("VmPeak: 21000 kB\n\nan hour later\n\nVmPeak: 23000 kB", ("21000 kB", "23000 kB")),
+        ("RSS is 2.5GB, and pprof has 410MB in use.",
+         ("(2.5GB)", "410MB", "live at the last GC")),
+        ("| run | Mem |\n|---|---|\n| a | 2.5 GiB |\n\nThe machine has 32 GB of memory in all.",
+         ("Mem 2.5 GiB (a)", "32 GB")),
+        ("411 api   /opt/api serve  81200 930400 5512\n412 db   /opt/db run  9120 77000 5512",
+         ("2 rows of processes without their head line (411 api", )),
+    ],
+)  # fmt: skip
+def test_no_form_of_a_size_hides_another(sentences, named):
+    what = str(mentioned(f"{sentences}\n".encode()).what)
+
+    assert [each for each in named if each not in what] == []
+
+
+def test_busybox_says_what_the_machine_uses_of_the_address_space():
+    top = b"Mem: 204800K used, 9K free\n  371     1 app      S     812m  81%   0% /opt/api\n"
+
+    assert "812m, and the whole machine uses 200 MiB" in str(mentioned(top).what)

@@ -196,10 +196,14 @@ def mixed_states(profile: pd.DataFrame) -> dict[str, str]:
 
 
 def _commonest(rows: pd.DataFrame, column: str) -> str | None:
-    """Return the most frequent value of a group in a column; None if unknown."""
+    """Return the most frequent value of a group in a column; None if unknown.
+
+    The creator of a goroutine whose stack is cut is empty, and says nothing about the others'.
+    """
     if column not in rows:
         return None
-    counts = rows.groupby(column)["goroutines"].sum()
+    named = rows[rows[column] != ""]
+    counts = (named if len(named) else rows).groupby(column)["goroutines"].sum()
     return str(counts.idxmax()) if len(counts) else None
 
 

@@ -3,8 +3,9 @@
 goleak        [Goroutine 52 in state select, with main.run on top of the stack:
               followed by `goroutine 52 [select]:` until 1.2, and directly by the stack since
 leaktest      leaktest.go:86: Leaked goroutine: goroutine 1 [chan receive]:
-A header that the end of the text cuts is one.
 Both are rewritten to the runtime's own header. Line numbers do not change.
+Where the text ends in a header or in the line after it, the function that the header names is the
+stack.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ LEAK_TESTS = (
 )
 _HEADER = re.compile(
     rb"^(?:[ \t\[]*Goroutine (\d{1,19}) in state ([^,\n]{1,60}(?:, [^,\n]{1,60}){0,2}?), with "
-    rb"(?:[^\n]{1,400} on top of the stack:|[^\n]{0,400}(?=\n?\Z))"
-    rb"|[^\n]{0,200}?\b[Ll]eaked goroutine: (?=goroutine \d)([^\n]{1,300}:))[ \t]*$",
+    rb"(?:([^\n]{1,400}) on top of the stack:|(?:(\S{1,400}) on\b)?[^\n]{0,400}(?=\n?\Z))"
+    rb"|[^\n]{0,200}?\b[Ll]eaked goroutine: (?=goroutine \d)([^\n]{1,300}:))[ \t]*$"
+    rb"((?:\n[ \t]*(?!goroutine \d)[^\n]*)?\s*\Z)?",
     re.MULTILINE,
 )
 
@@ -37,9 +39,11 @@ def test_that_lists(data: bytes) -> str:
 
 
 def _rewritten(found: re.Match[bytes]) -> bytes:
-    if found[3]:
-        return found[3]
+    number, state, top, top_of_cut, own_header, is_last = found.groups()
+    if own_header:
+        return own_header + (is_last or b"")
     follows = found.string[found.end() + 1 : found.end() + 80].lstrip(b" \t")
-    if follows.startswith(b"goroutine " + found[1] + b" ["):
+    if follows.startswith(b"goroutine " + number + b" ["):
         return b""
-    return b"goroutine %b [%b]:" % (found[1], found[2])
+    frame = b"\n%b()" % (top or top_of_cut) if is_last is not None and (top or top_of_cut) else b""
+    return b"goroutine %b [%b]:%b" % (number, state, frame)

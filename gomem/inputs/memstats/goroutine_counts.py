@@ -19,7 +19,7 @@ MIN_COUNTS = 3  # counts that a program prints over time; fewer can be from pros
 GOROUTINES = re.compile(
     rb"(?<![A-Za-z0-9])(?:(?:num(?:ber)?[ _-]?(?:of[ _-])?go[ _-]?routines?"
     rb"|go[ _-]?routines?(?:[ _-]?(?:num|number|count))?)"
-    rb"[\"'`*]*[ \t]*(?:=>|->|[=:]{1,2})[ \t]*[\"'`*]*"
+    rb"[\"'`*]*[ \t]*(?:=>|->|[=:]{1,2}|\.{3,40})[ \t]*[\"'`*]*"
     rb"|num[ _-]?goroutines?[ \t]+(?=\d+[ \t]*(?:\n|\Z)))(\d{1,9})(?![\w.%])",
     re.IGNORECASE,
 )  # fmt: skip

@@ -29,7 +29,7 @@ PAIR = frozenset({"HeapAlloc", "Sys"})  # enough together if both have units
 SORTED = frozenset({"Alloc", "BuckHashSys"})  # the first of a sorted dump, before BySize
 LEAST_SYS_BYTES = 1 << 16  # every Go process has more; a smaller number has some larger unit
 NEWLINE = b"\n"
-_PAIRS = re.compile(rb"(?<![\w.-])[\w.-]++[ \t]*+[=:][ \t]*\S+")
+_PAIRS = re.compile(rb"(?<![\w.-])[\w.-]++[ \t]*+(?:[=:]|\.{3,40})[ \t]*\S+")
 _LONG_WORD = re.compile(rb"[A-Za-z]{2,}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,10 @@ SIZE_CLASSES = (
     Column("Frees", "int64", "count", "Objects freed since the start."),
 )
 
+_GOROUTINES = re.compile(
+    rb'"(?:num_?)?go_?routines?(?:_?(?:num|count))?"\s*:\s*(\d{1,9})\s*[,}]', re.IGNORECASE
+)
+
 
 @dataclass(frozen=True)
 class MemStats(Frames):
@@ -100,6 +105,7 @@ class MemStats(Frames):
     steps: Mapping[str, int] = field(default_factory=dict)
     # The time of day before each dump in a log that has no more; empty if it has.
     times_of_day: tuple[str, ...] = ()
+    goroutines: tuple[int, ...] = ()  # the number beside each dump, as programs publish with expvar
 
     @property
     def dumps(self) -> Iterator[MemStats]:
@@ -107,9 +113,9 @@ class MemStats(Frames):
         for row in range(len(self.stats)):
             pauses, classes = (_of_dump(row, own) for own in (self.pauses, self.size_classes))
             stats, times = self.stats.iloc[[row]].reset_index(drop=True), self.times[row : row + 1]
-            begins = self.begins[row : row + 1]
-            of_day = self.times_of_day[row : row + 1]
-            yield MemStats(stats, pauses, classes, times, begins, self.steps, of_day)
+            begins, of_day = self.begins[row : row + 1], self.times_of_day[row : row + 1]
+            count = self.goroutines[row : row + 1]
+            yield MemStats(stats, pauses, classes, times, begins, self.steps, of_day, count)
 
     @property
     def time(self) -> datetime | None:
@@ -182,6 +188,9 @@ def read_memstats(source: Source) -> MemStats:
         if not looks_like_in_words(source.data):
             raise
         dumps, found = parse_memstats_in_words(source.data, source=source.name)
-        return memstats_tables(dumps, (*source.damage, *found))
-    dumps = replace(dumps, place=[text.place(place) for place in dumps.place])
-    return memstats_tables(dumps, damaged)
+        damaged = (*source.damage, *found)
+    else:
+        dumps = replace(dumps, place=[text.place(place) for place in dumps.place])
+    read, counts = memstats_tables(dumps, damaged), _GOROUTINES.findall(source.data)
+    is_each = len(counts) == len(dumps)
+    return replace(read, goroutines=tuple(map(int, counts))) if is_each else read

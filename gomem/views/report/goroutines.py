@@ -14,10 +14,10 @@ from gomem.views.tables import Row, count, function, seconds, share, table, word
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
-UNNAMED = "the runtime"  # no function of the program or a library is on the stack
+NOT_SHOWN = "stack not shown"
 GROUPS, STACKS = 10, 5  # rows, and rows with a stack
 COLUMNS = (
-    function("function", lambda row: row["function"] or UNNAMED),
+    function("function", lambda row: row["function"] or NOT_SHOWN),
     count("goroutines", "goroutines"),
     share("share", "share"),
     words("state", lambda row: "" if is_unknown(row["state"]) else row["state"]),
@@ -71,7 +71,7 @@ def _total(rows: list[Row]) -> Count:
 
 
 def _name(row: Row) -> Function:
-    return Function(known_name(row["function"]))
+    return Function(known_name(row["function"]) or NOT_SHOWN)
 
 
 def _stack(row: Row) -> Table:

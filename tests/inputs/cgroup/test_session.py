@@ -4,6 +4,7 @@ import pytest
 
 import gomem
 from gomem.diagnosis.diagnosis import diagnose
+from gomem.inputs.cgroup.session import in_session
 from gomem.text import Bytes, Text
 from gomem.views.report.limits import limits_section
 
@@ -207,3 +208,25 @@ def test_fields_of_one_file_by_several_commands_are_one_reading(tmp_path):
     assert (6377472, 209600512, 209387520) == tuple(values[["anon", "file", "shmem"]])
     said = gomem.diagnose(capture).findings[0].title
     assert "81 % full, mostly shared memory: 47 MiB is left" in said
+
+
+@pytest.mark.parametrize(
+    "asked", ["memory.stat memory.usage_in_bytes", "memory.{stat,usage_in_bytes}"]
+)
+def test_a_number_alone_below_the_lines_of_a_table_is_the_next_file(asked):
+    found = in_session(f"$ cat {asked}\ntotal_cache 5000\ntotal_rss 700\n6400\n".encode())
+
+    assert {"total_cache": 5000, "total_rss": 700, "memory.usage_in_bytes": 6400} == found.values
+
+
+@pytest.mark.parametrize(("use", "rest"), [(1400, [300]), (1150, [])])
+def test_what_no_counter_of_version_1_names_is_told(tmp_path, use, rest):
+    ticket = tmp_path / "ticket.txt"
+    sizes = [size << 20 for size in (900, 200, use)]
+    asked = "$ cat memory.stat memory.usage_in_bytes\ntotal_cache {}\ntotal_rss {}\n{}\n"
+    ticket.write_text(asked.format(*sizes))
+
+    told = gomem.diagnose(ticket).verdict.whose
+
+    found = [part.value >> 20 for said in told for part in Text(said).of(Bytes)]
+    assert rest == [size for size in found if size == use - 1100]

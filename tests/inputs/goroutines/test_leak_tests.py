@@ -1,5 +1,8 @@
 """Goroutines that tests list: what ends one, and what the end of a text cuts."""
 
+import pytest
+
+import gomem
 from gomem.inputs.goroutines.table import read_goroutines
 
 LEAKTEST = (
@@ -32,3 +35,40 @@ def test_a_header_that_is_cut_counts_and_the_cut_is_named():
 
     assert 2 == found.goroutines["goroutines"].sum()
     assert ["ends within a goroutine" in fault.what for fault in found.damaged] == [True]
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        "a.org/q.(*Pool).run on top",
+        "a.org/q.(*Pool).run on top of the stack:",
+        "a.org/q.(*Pool).run on top of the stack:\n",
+        "a.org/q.(*Pool).run on top of the stack:\na.org/q.(*Po",
+        "a.org/q.(*Pool).run on top of the stack:\na.org/q.(*Pool).run(0xc0000fe000, {0x2b1",
+    ],
+)
+def test_the_header_of_a_goroutine_whose_frames_are_cut_says_where_it_is(cut):
+    found = read_goroutines((GOLEAK + f" Goroutine 243 in state select, with {cut}").encode())
+
+    assert ["a.org/q.run", "a.org/q.(*Pool).run"] == list(found.goroutines["stack"])
+    assert ["ends within a goroutine" in fault.what for fault in found.damaged] == [True]
+
+
+def test_a_goroutine_that_is_cut_takes_no_creator_from_the_others(tmp_path):
+    cut = GOLEAK + GOLEAK.partition("\n")[2].replace("[Goroutine 52", " Goroutine 53")
+    (tmp_path / "leak.txt").write_text(cut[: cut.rindex("created by")])
+
+    (group,) = gomem.diagnose(tmp_path / "leak.txt").facts.goroutine_groups.itertuples()
+
+    assert (2, "a.org/q.start") == (group.goroutines, group.created_by)
+
+
+@pytest.mark.parametrize(
+    "before", ["[AfterSuite] [FAILED] [6.4 seconds]\n\n  ", "[FAILED] Error:\n"]
+)
+def test_a_word_in_brackets_above_is_no_json(tmp_path, before):
+    (tmp_path / "suite.log").write_text(before + GOLEAK)
+
+    (group,) = gomem.diagnose(tmp_path / "suite.log").facts.goroutine_groups.itertuples()
+
+    assert (1, "a.org/q.run") == (group.goroutines, group.function)

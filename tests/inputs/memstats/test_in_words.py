@@ -12,7 +12,7 @@ from gomem.inputs.kinds import kind_of
 from gomem.inputs.memstats.in_words import lines_in_words, looks_like_in_words, parse_in_words
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.pprof.read import read_pprof
-from gomem.text import Bytes
+from gomem.text import Bytes, Count, Text
 from gomem.units import GIB, MIB
 from tests.builders import FIXTURES, as_text
 
@@ -644,3 +644,19 @@ def test_elastic_names_are_memstats_with_rss_of_the_process():
     assert (70 << 20, 1) == dump.rss
     assert 31 == dump.goroutines
     assert [] == damage
+
+
+def test_dotted_leaders_stand_before_any_number(tmp_path):
+    (tmp_path / "run.txt").write_text(
+        "heap allocated ... 12.5Mb\nnum GC ......... 7\ngoroutines ..... 9\n"
+    )
+
+    said = Text(diagnose(load(tmp_path)).verdict.sentence)
+    assert [9, 7] == [part.value for part in said.of(Count)]
+
+
+def test_the_number_of_goroutines_that_expvar_has_beside_memstats_is_told(tmp_path):
+    fields = '"Sys": 9000000, "HeapSys": 8000000, "HeapAlloc": 5000000, "NumGC": 7'
+    (tmp_path / "vars.json").write_text(f'{{"Goroutines": 31, "memstats": {{{fields}}}}}')
+
+    assert [31] == [count.goroutines for count in diagnose(load(tmp_path)).facts.goroutine_counts]

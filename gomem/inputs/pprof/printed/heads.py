@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.inputs.pprof.printed.lines import SHOWN, amount_of
+from gomem.inputs.pprof.printed.lines import SHOWN, SHOWN_CUT, amount_of
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.text_lines import decoded
 from gomem.text import Count, Quoted, Text, joined, text
@@ -43,9 +43,10 @@ def heads_of_pprof(head: bytes, _: str) -> Resemblance | None:
 
 def _heads(lines: list[str]) -> Iterator[tuple[int, Text]]:
     """Yield the size of each head, and its words, with the name in the line above."""
-    above = ""
-    for line in lines:
-        if shown := SHOWN.fullmatch(line):
+    above, last = "", next((place for place in reversed(range(len(lines))) if lines[place]), 0)
+    for place, line in enumerate(lines):
+        cut = SHOWN_CUT.match(line) if place == last else None  # by the end of the text
+        if shown := SHOWN.fullmatch(line) or cut:
             size, total = (shown[1], shown[3]) if shown[1] else (shown[4], shown[5])
             name = _ABOVE.fullmatch(above)
             whose = text("{} ", Quoted(name[1])) if name else Text()

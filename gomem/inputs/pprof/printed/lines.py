@@ -70,10 +70,10 @@ INLINED = re.compile(r" \((?:partial-)?inline\)$")
 PLACE = re.compile(r"(\S.*?) ([A-Za-z]:[\\/].*|\S+):([0-9]+)(?::[0-9]+)?")
 IN_FILE = re.compile(r"(\S+) ((?:[A-Za-z]:[\\/]|/)\S.*\.(?:go|s))")  # a row of `-filefunctions`
 
-SHOWN = re.compile(
-    rf"\s*(?:> ?)?(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
-    rf"|({_AMOUNT}) of ({_AMOUNT}) total \(\s*({_PER_CENT})\))\s*"
-)
+_NODES = rf"Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) t"
+_OLDER = rf"({_AMOUNT}) of ({_AMOUNT}) t"
+SHOWN = re.compile(rf"\s*(?:> ?)?(?:{_NODES}otal|{_OLDER}otal \(\s*({_PER_CENT})\))\s*")
+SHOWN_CUT = re.compile(rf"\s*(?:> ?)?(?:{_NODES}|{_OLDER})")  # by the end of a text
 TOTAL = re.compile(rf"\s*Total: ({_AMOUNT})(?: (MB|GB|kB|samples|objects))?\s*")
 TYPE = re.compile(r"\s*Type: (\w+)\s*")
 TIME = re.compile(r"\s*Time: (.*\S)\s*")
