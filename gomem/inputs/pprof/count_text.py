@@ -23,13 +23,14 @@ import numpy as np
 
 from gomem.errors import EXCERPT, Damage, FormatError, excerpt
 from gomem.inputs.pprof.columns import Labels, ValueType
-from gomem.inputs.pprof.heap_text import CUT_FRAME, TextReader, cut_frame_of, frame_of
+from gomem.inputs.pprof.heap_text import TextReader
+from gomem.inputs.pprof.text_lines import CUT_FRAME, cut_frame_of, frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gomem.inputs.pprof.columns import PprofColumns
-    from gomem.inputs.pprof.heap_text import Frame
+    from gomem.inputs.pprof.text_lines import Frame
 
 _HEADER = re.compile(rb"\s*(goroutine|goroutineleak|threadcreate) profile: total (\d{1,18})[^\n]*")
 # Without its total, as people shorten it; the record below says that it is one.
@@ -136,7 +137,7 @@ class _CountReader(TextReader):
 
     def _take(self, line: bytes, number: int) -> None:
         """Parse a line: a record, or a line of the current record."""
-        if record := _RECORD.fullmatch(line):
+        if record := _RECORD.fullmatch(self.whole(line, number)):
             self.begin(record[2], (int(record[1]),))
         elif self.values and (frame := self.frame(line)) is not None:
             self.frames.append(frame)

@@ -45,6 +45,13 @@ from gomem.inputs.pprof.heap_tail import (
     torn_lines,
 )
 from gomem.inputs.pprof.memory_map import SENTINELS, mapped_in, mappings_of, placed
+from gomem.inputs.pprof.text_lines import (
+    CUT_FRAME,
+    SHORTENED,
+    cut_frame_of,
+    frame_of,
+    shortened_record,
+)
 from gomem.inputs.unwrap import plain_texts
 
 if TYPE_CHECKING:
@@ -52,6 +59,7 @@ if TYPE_CHECKING:
 
     from gomem.inputs.pprof.columns import Location
     from gomem.inputs.pprof.memory_map import Mapped
+    from gomem.inputs.pprof.text_lines import Frame
 
 _HEADER = re.compile(
     rb"\s*heap profile: *\d+: *-?\d+ *\[ *\d+: *-?\d+ *\] *@ *(heap\w*)(?:/(\d{1,18}))?"
@@ -62,11 +70,6 @@ _HEADER_SUMS = re.compile(
 _RECORD = re.compile(
     rb"(-?\d{1,18}): *(-?\d{1,18}) *\[ *(-?\d{1,18}): *(-?\d{1,18}) *\] @((?: +0x[0-9a-f]{1,16})*)"
 )
-_FRAME = re.compile(
-    rb"#[\t ]+0x([0-9a-f]{1,16})(?:[\t ]+(.+)\+0x[0-9a-f]+[\t ]+(.*):(\d{1,9}))?\s*"
-)
-# The last line, if the text ends inside the file's path: the function's name is complete.
-_FRAME_OF_CUT = re.compile(rb"#[\t ]+0x([0-9a-f]{1,16})[\t ]+(.+)\+0x[0-9a-f]+[\t ]+[^\t ]*\s*")
 
 # Records pasted without the header; the default rate is assumed.
 _BARE = rb"-?\d{1,18}: *-?\d{1,18} *\[ *-?\d{1,18}: *-?\d{1,18} *\] @(?: *0x[0-9a-f]{1,16})+ *\r?\n"
@@ -77,8 +80,6 @@ ALLOC, IN_USE = slice(0, 2), slice(2, 4)  # objects and bytes, in a sample
 NO_HEADER = "begins without its header: the default rate is assumed, and records may be missing"
 ASSUMED_HEADER = b"heap profile: 0: 0 [0: 0] @ heap/1048576 "
 
-CUT_FRAME = "a frame whose file is cut; its function is read"
-
 STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
 SAMPLE_TYPES = tuple(
     ValueType(f"{word}_{what}", unit)
@@ -86,9 +87,6 @@ SAMPLE_TYPES = tuple(
     for what, unit in (("objects", "count"), ("space", "bytes"))
 )
 MAX_COUNT = 2**63  # counts must be below it
-
-Frame = tuple[bytes, bytes, int]  # function, file, line
-
 
 @dataclass(frozen=True)
 class HeapText:
@@ -146,6 +144,14 @@ class TextReader:
     strings: dict[str, int] = field(
         default_factory=lambda: {text: row for row, text in enumerate(STRINGS)}
     )
+
+    def whole(self, line: bytes, number: int) -> bytes:
+        """Return a line without the dots that a person put for the rest of a record's addresses."""
+        record = shortened_record(line)
+        if record is None:
+            return line
+        self.damage.append(Damage(self.source, f"line {number}", SHORTENED, excerpt(line)))
+        return record
 
     def begin(self, addresses: bytes, values: tuple[int, ...]) -> None:
         """Begin a record with its addresses; the lines below it are its frames."""
@@ -212,21 +218,6 @@ class TextReader:
             )
             for address, frames in self.locations
         ]
-
-
-def frame_of(line: bytes) -> tuple[int, Frame | None] | None:
-    """Parse a line below a record: an address, and its frame unless it is nameless."""
-    frame = _FRAME.fullmatch(line) if line.startswith(b"#") else None
-    if frame is None:
-        return None
-    named = None if frame[2] is None else (frame[2], frame[3], int(frame[4]))
-    return int(frame[1], 16), named
-
-
-def cut_frame_of(line: bytes) -> tuple[int, Frame] | None:
-    """Parse such a line if it ends inside the file's path, after the complete function name."""
-    cut = _FRAME_OF_CUT.fullmatch(line)
-    return None if cut is None else (int(cut[1], 16), (cut[2], b"", 0))
 
 
 class _HeapReader(TextReader):
@@ -307,7 +298,7 @@ class _HeapReader(TextReader):
                 self.frames.append(frame)
             elif line.startswith(SENTINELS):
                 return
-            elif record := _RECORD.fullmatch(line.strip()):
+            elif record := _RECORD.fullmatch(self.whole(line.strip(), number)):
                 live, in_use, objects, size = (abs(int(word)) for word in record.groups()[:4])
                 pairs = ((live, in_use), (objects, size))
                 if max(_bound(*pair, self._rate) for pair in pairs) >= MAX_COUNT:

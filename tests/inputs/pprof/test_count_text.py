@@ -165,3 +165,15 @@ def test_a_first_line_without_its_total_and_a_mistyped_address_are_read(head, ad
 
 def test_words_that_name_a_profile_are_no_first_line():
     assert not looks_like_count_text(b"goroutine profile\nshows nothing\n")
+
+
+@pytest.mark.parametrize("dots", [b" ...", b" \xe2\x80\xa6", b" [...]", b"...", b" 0x4dd7..."])
+def test_dots_for_the_last_addresses_of_a_record_leave_the_record(dots):
+    text = TEXT.replace(b"0x4651a5 0x4dd7b2\n", b"0x4651a5 0x4dd7b2 0x4dd7b2" + dots + b"\n")
+
+    columns, damage = parse(text)
+
+    assert [[3], [1], [1]] == columns.value.tolist()
+    assert [("main.wait", 12)] == stacks_of(columns)[0]
+    assert [True] == [place.is_excerpt for place in damage]
+    assert ["line 2"] == [place.where for place in damage]
