@@ -15,14 +15,16 @@ def find(case: Case) -> list[Finding]:
     damage = case.facts.damage
     if not damage:
         return []
-    sources = {place.source for place in damage}
-    places, files = Count(len(damage), "place"), Count(len(sources), "file")
+    unread = [place for place in damage if not place.is_excerpt]
+    told = unread or damage
+    files = Count(len({place.source for place in told}), "file")
+    places = Count(len(told), "place")
     is_torn = any(TORN in place.what for place in damage)
     shown = (
         Evidence(place.source, place.where or "whole file", place.what, "")
-        for place in damage[:SHOWN]
+        for place in told[:SHOWN]
     )
-    if all(place.is_excerpt for place in damage):
+    if not unread:
         words = "An excerpt: lines were left out at {} in {}; those that are here were read"
         return [
             CAUSE.finding(

@@ -16,17 +16,18 @@ from gomem.analysis.series.shapes import comes_and_goes
 from gomem.causes.cause import Case, Cause
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, sentences, with_files
 from gomem.causes.evidence import known, rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import BOUND_IT, END_THEM, deep_recursion, goroutines_pile_up
 from gomem.causes.sites import caller_sites
 from gomem.facts.callers import FRAMES_BEFORE, GO_WITH_128_FRAMES, Caller
 from gomem.facts.goroutines import STACKS_IN_USE
-from gomem.inputs.pprof.calls.names import own_function
+from gomem.inputs.pprof.calls.names import can_be_mended, own_function
 from gomem.text import Bytes, Count, Function, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.facts.moment import MomentFacts
 
 
@@ -156,6 +157,32 @@ def _alike(moment: MomentFacts, case: Case) -> tuple[str, int]:
     return own_function(stack.split(";")) if is_most else "", there
 
 
+def _waiting(moment: MomentFacts, case: Case) -> Waiting | None:
+    """Return where the goroutines are, if most are in one of the program's functions; else None."""
+    waiting, last = case.facts.goroutines.waiting, case.facts.goroutine_counts[-1:]
+    if waiting is None or not can_be_mended(waiting.function) or last[0].moment != moment.name:
+        return None
+    is_most = waiting.there > case.thresholds.most_share * (moment.goroutine_count or 0)
+    return waiting if is_most else None
+
+
+def _where_words(waiting: Waiting | None, count: int) -> Text:
+    """Say how many of the goroutines are in one of the program's functions; empty if unknown."""
+    if waiting is None:
+        return Text()
+    there = "all" if waiting.there >= count else Count(waiting.there)
+    return text(", {} of them in {}", there, Function(waiting.function))
+
+
+def _sites(moment: MomentFacts, case: Case, deep: Sequence[Caller], size: int) -> tuple[Site, ...]:
+    """Return the functions that recurse, else the one in which most goroutines are."""
+    waiting = None if deep else _waiting(moment, case)
+    if waiting is None:
+        return caller_sites(deep, case.thresholds, size)
+    share = min(1.0, waiting.there / (moment.goroutine_count or 1))
+    return (Site(waiting.function, waiting.function, high=share * size, share=share),)
+
+
 def _recursion(deep: Sequence[Caller], case: Case) -> tuple[Evidence, ...]:
     """Return how often the deepest function occurs in one stack, at least."""
     words = "calls of {} in one stack, at least{}"
@@ -205,7 +232,9 @@ def _title(
         many = Count(count, "goroutine")
         most = "" if _knows_last_gc(moment) else "at most "
         mean = " on average" if count > 1 else ""
-        return text("Goroutine stacks take {}: {} with {}{}{}", takes, many, most, each, mean)
+        words = "Goroutine stacks take {}: {} with {}{}{}{}"
+        where = _where_words(_waiting(moment, case), count)
+        return text(words, takes, many, most, each, mean, where)
     of_it = " of this snapshot" if case.facts.goroutine_counts else ""
     return text("Goroutine stacks take {}; no file{} counts the goroutines", takes, of_it)
 
@@ -249,5 +278,5 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             _next_step(deep, is_counted=about is not None),
         ),
         confidence="likely" if is_lasting and about is not None and is_watched else "possible",
-        sites=caller_sites(deep, limits, size),
+        sites=_sites(moment, case, deep, size),
     )

@@ -186,8 +186,9 @@ class MomentFacts(Answer):
         The profile has precedence: since Go 1.26 the metric includes the runtime's own goroutines,
         which `runtime.NumGoroutine` and the profile exclude in every release.
         """
-        if self.goroutines is not None and len(self.goroutines):
-            return self.goroutine_total or int(self.goroutines["goroutines"].sum())
+        there = 0 if self.goroutines is None else int(self.goroutines["goroutines"].sum())
+        if self.goroutine_total or there:
+            return self.goroutine_total or there
         if GOROUTINES in self.metrics:
             return int(self.metrics[GOROUTINES])
         if ON_PAGE in self.scraped:
@@ -197,7 +198,7 @@ class MomentFacts(Answer):
     @property
     def goroutine_path(self) -> str:
         """The artefact with the number of goroutines."""
-        if self.goroutines is not None and len(self.goroutines):
+        if self.goroutine_total or (self.goroutines is not None and len(self.goroutines)):
             return self.path("goroutine")
         if GOROUTINES in self.metrics:
             return self.path("metrics")

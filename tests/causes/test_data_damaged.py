@@ -4,7 +4,7 @@ import pytest
 
 from gomem.causes.data_damaged import SHOWN, TORN, find
 from gomem.causes.finding import Severity
-from gomem.errors import Damage
+from gomem.errors import EXCERPT, Damage
 from gomem.releases import GoVersion
 from tests.builders import case_of
 
@@ -81,3 +81,14 @@ def test_a_cut_beside_an_excerpt_is_a_warning():
     (finding,) = find(case_of((), GoVersion(), damage))
 
     assert Severity.WARNING == finding.severity
+
+
+def test_lines_left_out_are_no_places_that_could_not_be_read():
+    damage = (
+        Damage("a", "line 1", f"{EXCERPT}its records count 2, and its header says 3"),
+        Damage("a", "line 2", "cut"),
+    )
+    (finding,) = find(case_of((), GoVersion(), damage))
+
+    assert finding.title.startswith("Unreadable input: 1 place in 1 file, ")
+    assert ["line 2"] == [each.field for each in finding.evidence]

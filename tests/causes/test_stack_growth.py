@@ -9,12 +9,17 @@ import pytest
 import gomem
 from gomem.causes.finding import Severity
 from gomem.causes.stack_growth import find
+from gomem.text import Count, Text
 from gomem.units import MIB
 from tests.builders import but
 from tests.causes.situations import answers, facts, goroutines
 from tests.causes.test_callers import caller, callers
 
 STACKS = {"heap_mib": 60, "HeapAlloc": 10, "HeapInuse": 10, "HeapSys": 24, "StackInuse": 40}
+
+
+def counts(title):
+    return [part.value for part in Text(title).of(Count)]
 
 
 def test_few_goroutines_with_large_stacks_are_deep():
@@ -210,3 +215,21 @@ def test_a_dump_without_time_or_sizes_counts_the_goroutines_of_all_snapshots(tmp
     assert "Deep recursion in main.ascend" in first.title
     assert "--traces" in first.next_step
     assert "only the number of goroutines" not in first.mechanism
+
+
+def test_the_place_of_most_goroutines_is_named():
+    """
+    19 of 20 are in one function of the program; the 20th is not in the frame.
+    """
+    shown = goroutines(19)
+    (found,) = find(answers(facts(**STACKS, goroutines=shown, goroutine_total=20)))
+
+    assert [20, 19] == counts(found.title)
+    assert [shown["function"][0]] == [site.own_function for site in found.sites]
+
+
+def test_the_total_of_a_profile_counts_goroutines_without_their_stacks():
+    (found,) = find(answers(facts(**STACKS, goroutine_total=20)))
+
+    assert Severity.WARNING == found.severity
+    assert [20] == counts(found.title)
