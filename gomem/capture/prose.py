@@ -55,6 +55,8 @@ _COUNTED = re.compile(
     + rb"|\b(?:number of [gc]o-?routines|[gc]o-?routine count)(?:[:=]| is| was) ?" + _COUNT,
     re.IGNORECASE,
 )  # fmt: skip
+# A profile's first line, quoted in a sentence; of a profile that was read, the number is known.
+_TOTAL = re.compile(rb"\bgoroutine profile: total \d{1,9}\b")
 # A limit of something else than a process's memory, or one that it had, or could have.
 _OTHER_LIMIT = re.compile(
     rb"\b(?:upload|body|file|disk|rate|cache|message|buffer|batch|page|heap|soft|old|previous)s?"
@@ -172,7 +174,8 @@ def _in_sentences(source: Source) -> tuple[list[str], list[str], dict[str, bool]
     of_memory = [without_limits(said) for said in sentences if not _OTHER_LIMIT.search(said)]
     planned = limits_in_words(b"\n".join(filter(_PLANNED.search, of_memory)))
     limits = {size: size in planned for size in limits_in_words(b"\n".join(of_memory))}
-    return sizes, [count.decode() for line in written for count in _COUNTED.findall(line)], limits
+    counts = [count for line in written for count in _COUNTED.findall(line)]
+    return sizes, [count.decode() for count in (*counts, *_TOTAL.findall(data))], limits
 
 
 def _statements_in(lines: Sequence[bytes]) -> set[int]:

@@ -38,7 +38,7 @@ def counts_apart(
     if not counts:
         return ()
     known = {*_numbers(artefacts), *(moment.goroutine_count or 0 for moment in moments)}
-    return tuple(count for count in counts if _count_of(count) not in known)
+    return tuple(count for count in counts if count_of(count) not in known)
 
 
 def _is_size_in(size: str, known: np.ndarray) -> bool:
@@ -59,7 +59,7 @@ def factors_of(size: str) -> tuple[float, float]:
     return 1.0, _BINARY.get(unit, 1.0)
 
 
-def _count_of(words: str) -> float:
+def count_of(words: str) -> float:
     """The last number of some words; -1 without one."""
     *_, (number, unit) = [("-1", ""), *_COUNT.findall(words)]
     return float(re.sub("[ ,']", "", number)) * _TIMES.get(unit.lower(), 1)

@@ -25,7 +25,7 @@ from gomem.analysis.memory.groups import LIVE, STACKS
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, Waiting
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import read_from
-from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, stacks_in
+from gomem.causes.commands import TAKE_GOROUTINES, sentences, stacks_in
 from gomem.causes.evidence import all_of, known
 from gomem.causes.finding import Evidence, Finding, MissingCall, Severity, Site
 from gomem.causes.goroutines import (
@@ -49,7 +49,7 @@ from gomem.causes.goroutines import (
     where_words,
 )  # fmt: skip
 from gomem.causes.missing_call import of_goroutines
-from gomem.causes.one_dump import goroutine_stack_bytes, suspicion_of
+from gomem.causes.one_dump import DECIDE, decide_words, goroutine_stack_bytes, suspicion_of
 from gomem.causes.sites import called_by, caller_sites, growing_sites
 from gomem.inputs.pprof.calls.names import own_function, package_of
 from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
@@ -94,11 +94,6 @@ CAUSE = Cause(
     claims=frozenset({LIVE, STACKS}),
     past="goroutine stacks",
     needed_moments=3,
-)
-_DECIDE = text(
-    "See whether the number of goroutines grows: {}. A constant number can be by design; a number "
-    "that only grows is a leak.",
-    CAPTURE,
 )
 _NOT_COUNTED = (
     "{}, but memory that each goroutine needs grows steadily: its descriptor (runtime.malg in heap "
@@ -364,7 +359,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
                 *where_evidence(case, dump.frame, dump.path),
                 *starts_evidence(case, dump.path),
             ),
-            next_step=sentences(shows, starts_words(case), _DECIDE),
+            next_step=sentences(shows, starts_words(case), decide_words(dump, case)),
             confidence="possible",
             sites=_sites(case, size),
             missing_call=missing,
@@ -395,6 +390,6 @@ def _many(moment: MomentFacts, case: Case) -> Finding:
             Evidence(moment.goroutine_path, "goroutines", count, "count"),
             *where_evidence(case, moment.goroutines, moment.path("goroutine")),
         ),
-        next_step=_DECIDE,
+        next_step=DECIDE,
         confidence="possible",
     )

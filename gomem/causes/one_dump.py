@@ -11,7 +11,9 @@ Connections   net/http keeps two goroutines, readLoop and writeLoop, for each cl
               readLoop in its select waits until the body is read; readLoop in a read waits for the
               next request. A connection in use also has a goroutine in roundTrip, or one that reads
               the body.
-Many          A thousand or more wait at the same place. Their memory decides the severity.
+Many          A thousand or more wait at the same place in the program. Their memory decides the
+              severity. In a library they count if each waits for something to be closed that is
+              open for a moment only, such as sql.Rows.
 
 Goroutines in a system call or in C occupy a thread each. Many of those at one place are a finding
 of thread-growth.
@@ -31,12 +33,14 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, places_of, stacks_of
+from gomem.capture.used_numbers import count_of
+from gomem.causes.commands import CAPTURE
 from gomem.causes.goroutines import goroutines_heap_bytes
 from gomem.causes.signatures import GOROUTINES, LOCKS, inside_of_own, signature_of
 from gomem.causes.sites import growing_sites
 from gomem.inputs.goroutines.parse import SECONDS
 from gomem.inputs.pprof.calls.names import can_be_mended
-from gomem.text import Count, Function, text
+from gomem.text import Count, Function, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.cause import Case
@@ -54,6 +58,12 @@ SYSCALL = "syscall"
 PATIENT = frozenset({"IO wait", "sleep", SYSCALL, "running", "runnable"})
 READ_LOOP, WRITE_LOOP = "net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop"
 IN_USE = ("net/http.(*persistConn).roundTrip;", "net/http.(*bodyEOFSignal).Read;")
+
+DECIDE = text(
+    "See whether the number of goroutines grows: {}. A constant number can be by design; a number "
+    "that only grows is a leak.",
+    CAPTURE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,16 +188,34 @@ def _connections(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicio
     return Suspicion(few + many, words, True, True)
 
 
-def _many(dump: GoroutineCount, _: pd.DataFrame, case: Case) -> Suspicion | None:
-    """Return a thousand or more at one place in the program; a warning depends on their memory."""
+def _many(dump: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
+    """Return a thousand or more at one place; a warning if unclosed, or by their memory."""
     waiting = case.facts.goroutines.waiting
     if waiting is None or waiting.there < case.thresholds.uncounted_goroutines:
         return None
-    if not can_be_mended(waiting.function):
+    is_open = not can_be_mended(waiting.function) and _wait_for_close(frame, waiting.function)
+    if not can_be_mended(waiting.function) and not is_open:
         return None  # idle connections wait in Go's own library
-    told = _held_share(dump.moment, case) >= case.thresholds.most_share
+    told = is_open or _held_share(dump.moment, case) >= case.thresholds.most_share
     words = text("wait in {}", Function(waiting.function))
     return Suspicion(waiting.there, words, told, is_placed=True)
+
+
+def _wait_for_close(frame: pd.DataFrame, function: str) -> bool:
+    """Whether most goroutines at a place of a library are of what is open for a moment only."""
+    here = frame[places_of(frame) == function]
+    by_stack = here.groupby(stacks_of(here))["goroutines"].sum()
+    row = signature_of(inside_of_own(str(by_stack.idxmax()).split(";"))[0], GOROUTINES)
+    return row is not None and row.is_open
+
+
+def decide_words(dump: GoroutineCount, case: Case) -> Text:
+    """Say how to see whether their number grows, or that it does by a number in the text."""
+    said = min(map(count_of, case.facts.capture.unused_counts), default=-1)
+    if 0 < said * case.thresholds.goroutine_growth_ratio <= dump.goroutines:
+        words = "Their number is no constant by design: at another time it was {}, by the text."
+        return text(words, Count(round(said)))
+    return DECIDE
 
 
 def waiting_outside_runtime(stack: str) -> str:

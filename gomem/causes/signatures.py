@@ -52,6 +52,7 @@ class Signature:
     in_use: str = ""
     is_innermost: bool = False
     is_general: bool = False
+    is_open: bool = False
     is_elsewhere: bool = False
     states: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
 from gomem.capture.said_rss import SaidPart
+from gomem.capture.used_numbers import count_of
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.multiplying_series import MECHANISM, pages_with_series
 from gomem.diagnosis.said_in_text import (
@@ -100,9 +101,12 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
     told = {part.value for each in diagnosis.findings for part in Text(each.title).of(Bytes)}
     sizes = ((size, rounded_size(size.encode())) for size in capture.unused_sizes)
     of_limit |= {size for size, read in sizes if read is not None and read.bytes in told}
+    steps = (Text(finding.next_step) for finding in diagnosis.findings)
+    said = {part.value for step in steps for part in step.of(Count)}
+    counts = [count for count in capture.unused_counts if count_of(count) not in said]
     unused = (
         ("size", [size for size in capture.unused_sizes if size not in of_limit]),
-        ("goroutine count", () if counts_answer(diagnosis) else capture.unused_counts),
+        ("goroutine count", () if counts_answer(diagnosis) else counts),
         ("setting", [each for each in capture.unused_settings if each not in used]),
     )
     words = "{} in the text not used ({})"

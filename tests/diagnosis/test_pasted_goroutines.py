@@ -4,6 +4,7 @@ import pytest
 
 import gomem
 from gomem.analysis.series.goroutine_growth import waiting_in
+from gomem.causes.finding import Severity
 from gomem.errors import CaptureError
 from gomem.text import Count, Function, Seconds, Text
 from gomem.views.report.goroutines import goroutine_bars
@@ -400,3 +401,35 @@ def test_a_process_that_printed_its_frames_as_it_ended_is_asked_nothing(frame, s
     )
 
     assert said in diagnosed(tmp_path, text).verdict.next_step
+
+
+UNCLOSED = """We count the connections, and at noon the page began with "goroutine profile: total {}".
+
+goroutine profile: total 1500
+1490 @ 0x43e1ee 0x44ff45 0x4e1f0b 0x474941
+#\t0x4e1f0a\tdatabase/sql.({}).awaitDone+0xea\t/go/src/database/sql/sql.go:2990
+
+10 @ 0x43e1ee 0x4e1f0b
+#\t0x4e1f0a\tmain.main+0xea\t/srv/main.go:29
+"""
+
+
+@pytest.mark.parametrize(("of", "call"), [("*Rows", "rows.Close()"), ("*Tx", "tx.Rollback()")])
+def test_a_thousand_that_wait_for_a_close_are_a_leak_in_one_profile(tmp_path, of, call):
+    """
+    Nothing but the library is on their stacks, and the text has another number of them.
+    """
+    found = diagnosed(tmp_path, UNCLOSED.format(200, of))
+
+    (leak,) = [each for each in found.findings if each.code == "goroutine-leak"]
+    assert (Severity.WARNING, call) == (leak.severity, leak.missing_call.call)
+    assert [200] == [part.value for part in Text(leak.next_step).of(Count)]
+    assert "not used" not in found.verdict.further
+
+
+def test_a_thousand_connections_in_a_library_are_no_leak(tmp_path):
+    text = UNCLOSED.format(200, "*Rows").replace(
+        "database/sql.(*Rows).awaitDone", "net/http.(*conn).serve"
+    )
+
+    assert [] == [each for each in diagnosed(tmp_path, text).findings if "leak" in each.code]

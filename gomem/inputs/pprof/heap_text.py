@@ -88,6 +88,7 @@ SAMPLE_TYPES = tuple(
 )
 MAX_COUNT = 2**63  # counts must be below it
 
+
 @dataclass(frozen=True)
 class HeapText:
     """A heap profile in text form."""
