@@ -310,10 +310,19 @@ def starts_words(case: Case) -> Text:
     if starts is None or not starts.come_all_along:
         return Text()
     words = (
-        "Of {} goroutines started so far, these are as many among the oldest as among the newest: "
-        "more keep coming, and few of them end."
+        "{} of the {} goroutines started so far are there, as many among the oldest as among the "
+        "newest: more keep coming{}."
     )
-    return text(words, Count(starts.highest))
+    end = ", and hardly any end" if hardly_any_end(case) else ""
+    return text(words, Count(len(starts.numbers)), Count(starts.highest), end)
+
+
+def hardly_any_end(case: Case) -> bool:
+    """Return whether nearly all goroutines started so far wait at one place, started all along."""
+    starts = case.facts.goroutine_starts
+    if starts is None or not starts.come_all_along:
+        return False
+    return len(starts.numbers) >= case.thresholds.nearly_all_share * starts.highest
 
 
 def call_c(frame: pd.DataFrame) -> BoolArray:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gomem.causes.signatures import Signature
     from gomem.inputs.pprof.table import Profile
 
+RUNS_FINALIZERS = "runtime.runfinq"  # up to Go 1.20, dumps leave it out
 Stack = tuple[str, str, str]  # functions joined by `;`, wait reason, creator
 
 
@@ -98,7 +99,7 @@ def of_finalizer(case: Case) -> MissingCall | None:
     row = signature_of(inside, FINALIZERS, version, running.state)
     if row is not None:
         return _said(row, case, Counter({own: 1} if own else {}))
-    row = signature_of([bare(name) for name in stack], FINALIZERS, version)
+    row = signature_of([*map(bare, stack), RUNS_FINALIZERS], FINALIZERS, version)
     return None if row is None else _said(row, case, Counter())  # missing in the callers
 
 

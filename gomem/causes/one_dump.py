@@ -11,8 +11,8 @@ Connections   net/http keeps two goroutines, readLoop and writeLoop, for each cl
               readLoop in its select waits until the body is read; readLoop in a read waits for the
               next request. A connection in use also has a goroutine in roundTrip, or one that reads
               the body.
-Many          A thousand or more wait at the same place in the program. Their memory decides the
-              severity. In a library they count if each waits for something to be closed that is
+Many          A thousand or more wait at the same place in the program. They are a warning if they
+              hold much memory, or if nearly all goroutines ever started wait there. In a library they count if each waits for something to be closed that is
               open for a moment only, such as sql.Rows.
 
 Goroutines in a system call or in C occupy a thread each. Many of those at one place are a finding
@@ -35,7 +35,7 @@ import pandas as pd
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, places_of, stacks_of
 from gomem.capture.used_numbers import count_of
 from gomem.causes.commands import CAPTURE
-from gomem.causes.goroutines import goroutines_heap_bytes
+from gomem.causes.goroutines import goroutines_heap_bytes, hardly_any_end
 from gomem.causes.signatures import GOROUTINES, LOCKS, inside_of_own, signature_of
 from gomem.causes.sites import growing_sites
 from gomem.inputs.goroutines.parse import SECONDS
@@ -196,9 +196,17 @@ def _many(dump: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | 
     is_open = not can_be_mended(waiting.function) and _wait_for_close(frame, waiting.function)
     if not can_be_mended(waiting.function) and not is_open:
         return None  # idle connections wait in Go's own library
-    told = is_open or _held_share(dump.moment, case) >= case.thresholds.most_share
+    stay = hardly_any_end(case) and not _are_patient(frame, waiting.function)
+    told = is_open or stay or _held_share(dump.moment, case) >= case.thresholds.most_share
     words = text("wait in {}", Function(waiting.function))
     return Suspicion(waiting.there, words, told, is_placed=True)
+
+
+def _are_patient(frame: pd.DataFrame, function: str) -> bool:
+    """Whether most goroutines at a place wait for what can take long, such as a connection."""
+    here = frame[places_of(frame) == function]
+    patient = here[here["state"].isin(PATIENT)] if "state" in here else here.iloc[:0]
+    return bool(2 * patient["goroutines"].sum() > here["goroutines"].sum())
 
 
 def _wait_for_close(frame: pd.DataFrame, function: str) -> bool:

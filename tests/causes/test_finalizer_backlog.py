@@ -230,3 +230,19 @@ def test_a_queue_that_is_worked_off_is_none():
     ]
 
     assert [] == finalizer_backlog.find(case_of(moments))
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_finalizer_that_sleeps_is_slow_and_polls_nothing(tmp_path, loop):
+    (found,) = finalizer_backlog.find(dumps(tmp_path, loop, minutes=12))
+
+    assert "x.Close()" == found.missing_call.call
+
+
+def test_until_go_1_20_it_needs_no_loop_of_the_runtimes_to_be_slow(tmp_path):
+    (tmp_path / "goroutines.txt").write_text(
+        f"{MAIN}{CLEANS}\n{WORKER}".replace("[sleep]", "[sleep, 12 minutes]")
+    )
+    (found,) = finalizer_backlog.find(gomem.diagnose(tmp_path).case)
+
+    assert "x.Close()" == found.missing_call.call

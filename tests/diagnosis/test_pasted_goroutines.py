@@ -403,7 +403,7 @@ def test_a_process_that_printed_its_frames_as_it_ended_is_asked_nothing(frame, s
     assert said in diagnosed(tmp_path, text).verdict.next_step
 
 
-UNCLOSED = """We count the connections, and at noon the page began with "goroutine profile: total {}".
+UNCLOSED = """We count connections; at noon the page began with "goroutine profile: total {}".
 
 goroutine profile: total 1500
 1490 @ 0x43e1ee 0x44ff45 0x4e1f0b 0x474941
@@ -433,3 +433,26 @@ def test_a_thousand_connections_in_a_library_are_no_leak(tmp_path):
     )
 
     assert [] == [each for each in diagnosed(tmp_path, text).findings if "leak" in each.code]
+
+
+def waiting_since(state: str, of: int = 1) -> str:
+    """A dump of 1 500 goroutines, each `of` numbers the older waiting longer."""
+    found = []
+    for number in range(1, 1 + 1500 * of, of):
+        minutes = (1500 * of - number) // (300 * of)
+        age = f", {minutes} minutes" if minutes else ""
+        found.append(f"goroutine {number} [{state}{age}]:\nmain.(*feed).poll()\n\t/f.go:7 +0x1\n")
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("state", "of", "severity"),
+    [("select", 1, Severity.WARNING), ("select", 2, Severity.INFO), ("IO wait", 1, Severity.INFO)],
+)
+def test_goroutines_that_nearly_all_stayed_are_a_warning(tmp_path, state, of, severity):
+    found = diagnosed(tmp_path, waiting_since(state, of))
+    (leak,) = [each for each in found.findings if each.code == "goroutine-leak"]
+
+    assert severity is leak.severity
+    numbers = [part.value for part in Text(leak.next_step).of(Count)]
+    assert [1500, 1500 * of - of + 1] == numbers[:2]
