@@ -16,11 +16,11 @@ from gomem.analysis.memory.live_heap import PROFILES
 from gomem.analysis.profiles.own_code import holders
 from gomem.analysis.series.level import Level
 from gomem.causes.checks import matters
-from gomem.causes.commands import CAPTURE, top
+from gomem.causes.commands import CAPTURE, sentences, top
 from gomem.causes.evidence import all_of, known, rise_evidence, watched_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.memory_rise import ends_of, measured, memory_evidence, memory_rise, path_of
-from gomem.causes.missing_call import of_growth
+from gomem.causes.missing_call import kept_words, of_a_site, of_growth
 from gomem.causes.sites import (
     holding_sites,
     largest_sites,
@@ -128,6 +128,7 @@ def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
         share = share_words(more.sites[0].share, case.thresholds)
         who = text("; {} of {} is from {}", share, more.part, more.sites[0].words)
     grows = "Leak, filling cache or burst: {} more in use {}{}"
+    missing = of_a_site(case, more.sites)
     return [
         cause.finding(
             Severity.WARNING if is_large else Severity.INFO,
@@ -141,9 +142,10 @@ def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
                 *site_evidence(more.path, what + " in {}", more.sites),
             ),
             mechanism=more.mechanism,
-            next_step=NAME_IT,
+            next_step=sentences("" if missing else kept_words(case, more.sites), NAME_IT),
             confidence="possible",
             sites=more.sites,
+            missing_call=missing,
         )
     ]
 
@@ -180,6 +182,7 @@ def of_site(case: Case, cause: Cause) -> list[Finding]:
         return []
     missing, path = of_growth(case, sites), facts.profiles.last_path
     is_sure = sum(site.low for site in sites) >= thresholds.growth_bytes or missing is not None
+    missing = missing or of_a_site(case, sites)
     held = float(rows.loc[rows["own_function"] == sites[0].own_function, "before"].iloc[0])
     sizes = Bytes(round(held + sites[0].change)), Bytes(round(held))
     seconds = live.level.span_seconds
@@ -195,8 +198,8 @@ def of_site(case: Case, cause: Cause) -> list[Finding]:
                 *site_evidence(path, "inuse_space growth in {}", sites),
             ),
             mechanism=_SITES,
-            next_step=text(
-                "{} {}",
+            next_step=sentences(
+                "" if missing else kept_words(case, sites),
                 text(SEE_CALLERS, top(path, next(iter(facts.profiles.paths.values())))),
                 WATCH,
             ),
@@ -274,6 +277,7 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
     read = [path_of(moment) for moment in with_rss]
     is_growth = facts.profiles.growth_holders is not None or difference is not None
     paths, has_ended = list(facts.profiles.paths.values()), bool(ended_well(facts.capture))
+    missing = of_a_site(case, sites)
     if is_slowing:
         grows = text("from {} to {}, slowing", *ends_of(rise))
     elif is_timed:
@@ -305,9 +309,13 @@ def of_rss(case: Case, cause: Cause) -> list[Finding]:
                 ),
             ),
             mechanism=_BOTH_RISE if paths[1:] or difference is not None else _RSS_ONLY,
-            next_step=text(SEE_CALLERS, top(paths[-1], paths[0])) if paths[1:] else NAME_IT,
+            next_step=sentences(
+                "" if missing else kept_words(case, sites),
+                text(SEE_CALLERS, top(paths[-1], paths[0])) if paths[1:] else NAME_IT,
+            ),
             confidence="possible",
             sites=sites,
+            missing_call=missing,
         )
     ]
 

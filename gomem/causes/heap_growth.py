@@ -50,7 +50,7 @@ from gomem.causes.grown_in_one_file import (
     of_rss,
     of_site,
 )
-from gomem.causes.missing_call import of_goroutines, of_growth
+from gomem.causes.missing_call import kept_words, of_a_site, of_goroutines
 from gomem.causes.multiplying_series import of_series
 from gomem.causes.of_library import library_of
 from gomem.causes.sites import (
@@ -145,7 +145,8 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
     holds = goroutines_hold(case, grown)
     elsewhere = grown_elsewhere(case, grown) if holds else ()
     sites, theirs = elsewhere or sites, holds and not elsewhere
-    missing = of_goroutines(case) if theirs else of_growth(case, sites)
+    missing = of_goroutines(case) if theirs else of_a_site(case, sites)
+    kept = "" if theirs or missing else kept_words(case, sites)
     ended = ended_well(case.facts.capture)
     is_explained = theirs or finalizers_hold_up(case) or bool(ended)
     return CAUSE.finding(
@@ -165,7 +166,9 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
         mechanism=_GOROUTINE_MECHANISM
         if theirs
         else sentences(_mechanism(live, sites, case), _ELSEWHERE if elsewhere else ""),
-        next_step=_INPUT_HALVED if ended else _next_step(rise, case, () if missing else sites),
+        next_step=sentences(
+            kept, _INPUT_HALVED if ended else _next_step(rise, case, () if missing else sites)
+        ),
         confidence=confidence,
         sites=sites,
         missing_call=missing,
@@ -192,7 +195,8 @@ def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
     rough = _LAG if live.level.source == PROFILES else ""
     words = (CAUSE.mechanism, step, rough, _slowing(live.rise), _burst(live), _unseen(live))
     said = text("{}{}{}{}{}{}", *words)
-    return sentences(said, aging_words(case, sites), _part_words(sites))
+    is_theirs = finalizers_hold_up(case)
+    return sentences(said, aging_words(case, sites), "" if is_theirs else _part_words(sites))
 
 
 _A_PART = (
@@ -202,8 +206,9 @@ _A_PART = (
 
 
 def _part_words(sites: tuple[Site, ...]) -> Text:
-    """Say that a part of a large object retains all of it; empty for small objects."""
-    size = sites[0].object_bytes if sites else None
+    """Say that a part of a large object retains all of it; empty for small ones, or a library's."""
+    is_own = bool(sites) and sites[0].function == sites[0].own_function
+    size = sites[0].object_bytes if is_own else None
     if size is None or size <= LARGEST_CLASS:
         return Text()
     return text(_A_PART, Function(sites[0].own_function), Bytes(size))

@@ -28,12 +28,14 @@ from gomem.causes.signatures import (
     signature_of,
     signatures,
 )
+from gomem.causes.sites import last_table
 from gomem.facts.callers import GOROUTINE, SINCE_START, Caller
 from gomem.facts.profiles import ALLOCATED as ALLOC_SPACE
 from gomem.inputs.pprof.calls.graph import MAX_STACKS
 from gomem.inputs.pprof.calls.graph import stacks_of as stacks_of_profile
 from gomem.inputs.pprof.calls.names import can_be_mended, of_others
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
+from gomem.text import Text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -104,13 +106,40 @@ def of_finalizer(case: Case) -> MissingCall | None:
 
 
 def of_growth(case: Case, sites: Sequence[Site]) -> MissingCall | None:
-    """Return the call that is missing in the functions whose live objects grow."""
+    """Return the call that explains most of the growth of the functions whose objects grow."""
+    ends = _ends_of_growth(case)
+    return _of_table(case, sites) if ends is None else _of_memory(case, sites, *ends, RETAINED)
+
+
+def of_a_site(case: Case, sites: Sequence[Site]) -> MissingCall | None:
+    """Return such a call; without one, the call that explains most of one function's growth."""
+    ends = _ends_of_growth(case)
+    if ends is None:
+        return _of_table(case, sites)
+    each = (_of_memory(case, named, *ends, RETAINED) for named in (sites, *((s,) for s in sites)))
+    return next((missing for missing in each if missing is not None), None)
+
+
+def kept_words(case: Case, sites: Sequence[Site]) -> Text:
+    """Say what keeps the memory of the library's function that allocated most of a growth."""
+    ends = _ends_of_growth(case)
+    if ends is None:
+        rows = _rows_of_table(case, ALLOCATED)
+        found = next((row for row in rows if row.in_use), None)
+    else:
+        explained, whole = _explained(case, sites, ends, ALLOCATED, IN_USE)
+        found = explained.largest(Counter(), case.thresholds.most_share * whole)
+    return Text() if found is None else Text(found.in_use)
+
+
+def _ends_of_growth(case: Case) -> tuple[Profile, Profile | None] | None:
+    """Return the profile that shows the growth, and the first one, if that is another."""
     profiles = case.facts.profiles
     usable = [profile for profile in profiles.in_order.values() if _has(profile, IN_USE)]
     if not usable or profiles.grown_moment is None:
         return None
     late = profiles.in_order[profiles.grown_moment]
-    return _of_memory(case, sites, late, None if late is usable[0] else usable[0], RETAINED)
+    return late, None if late is usable[0] else usable[0]
 
 
 def of_garbage(case: Case, sites: Sequence[Site]) -> MissingCall | None:
@@ -229,7 +258,27 @@ def _of_memory(
 ) -> MissingCall | None:
     """Return the row that explains most of the sites' memory, by its stacks."""
     sample_type = IN_USE if kind == RETAINED else ALLOC_SPACE
-    named, others = {site.own_function: site for site in sites}, _others_of(late)
+    explained, whole = _explained(case, sites, (late, early), kind, sample_type)
+    found = explained.largest(Counter(), case.thresholds.most_share * whole)
+    if found is None:
+        return None
+    owners = [own for own, _ in explained.own[found.name].most_common() if own]
+    if not owners:
+        return _said(found, case, Counter())
+    site = next(site for site in sites if site.own_function == owners[0])
+    return _missing(found, case, site.own_function, site.file, site.line)
+
+
+def _explained(
+    case: Case,
+    sites: Sequence[Site],
+    ends: tuple[Profile, Profile | None],
+    kind: str,
+    sample_type: str,
+) -> tuple[_Explained, int]:
+    """Return what the rows explain of the memory that the sites allocated, and all of it."""
+    late, early = ends
+    named, others = {site.own_function for site in sites}, _others_of(late)
     came = Counter(_by_stack(late, sample_type))
     came.subtract({} if early is None else _by_stack(early, sample_type))
     explained, whole = _Explained(), 0
@@ -243,14 +292,36 @@ def _of_memory(
         row = signature_of(inside, kind, case.facts.go_version)
         if row is not None and (own or row.opened):
             explained.add(row, value, "" if row.is_for_another(inside) else own)
-    found = explained.largest(Counter(), case.thresholds.most_share * whole)
-    if found is None:
+    return explained, whole
+
+
+def _of_table(case: Case, sites: Sequence[Site]) -> MissingCall | None:
+    """Return the call that is missing by a table, which has no stacks, with most below a function.
+
+    What have more than half each, have something in common.
+    """
+    row = next(iter(_rows_of_table(case, RETAINED)), None)
+    if row is None or not sites or sites[0].share <= case.thresholds.most_share:
         return None
-    owners = [own for own, _ in explained.own[found.name].most_common() if own]
-    if not owners:
-        return _said(found, case, Counter())
-    site = named[owners[0]]
-    return _missing(found, case, site.own_function, site.file, site.line)
+    return _missing(row, case, sites[0].own_function, sites[0].file, sites[0].line)
+
+
+def _rows_of_table(case: Case, kind: str) -> list[Signature]:
+    """Return the rows that fit functions with most of the last table.
+
+    The largest first; of equals, such as a function and its caller, the first in `signatures.toml`.
+    """
+    table = last_table(case)
+    if table is None:
+        return []
+    top, whole = table.top_rows(IN_USE), int(table.total(IN_USE))
+    sizes, found = zip(top.function, top.cum.tolist(), strict=True), dict[str, int]()
+    for name, size in sizes:
+        row = signature_of([bare(name)], kind, case.facts.go_version)
+        if row is not None and size > case.thresholds.most_share * whole:
+            found[row.name] = max(size, found.get(row.name, 0))
+    rows = [row for row in signatures() if row.name in found]
+    return sorted(rows, key=lambda row: -found[row.name])
 
 
 def _by_stack(profile: Profile, sample_type: str) -> dict[tuple[str, ...], int]:

@@ -12,8 +12,9 @@ Connections   net/http keeps two goroutines, readLoop and writeLoop, for each cl
               next request. A connection in use also has a goroutine in roundTrip, or one that reads
               the body.
 Many          A thousand or more wait at the same place in the program. They are a warning if they
-              hold much memory, or if nearly all goroutines ever started wait there. In a library they count if each waits for something to be closed that is
-              open for a moment only, such as sql.Rows.
+              hold much memory, or if nearly all that were ever started wait there. In a library,
+              they count if each waits for something to be closed that is open for a moment only,
+              such as sql.Rows.
 
 Goroutines in a system call or in C occupy a thread each. Many of those at one place are a finding
 of thread-growth.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gomem.causes.cause import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
+    from gomem.inputs.pprof.table import Profile
 
 SITES = 3
 
@@ -48,9 +49,7 @@ def printed_sites(case: Case) -> tuple[Site, ...]:
     a library allocates most, the own function with most below it is the one with the least of all
     those that have it.
     """
-    thresholds, profiles = case.thresholds, that_count(IN_USE, case.facts.profiles.by_moment)
-    printed = [profile for profile in profiles.values() if profile.printed is not None]
-    last = printed[-1] if printed else case.facts.profiles.printed_difference
+    thresholds, last = case.thresholds, last_table(case)
     if last is None:
         return ()
     rows = last.top(IN_USE, n=None)
@@ -68,6 +67,13 @@ def printed_sites(case: Case) -> tuple[Site, ...]:
         Site(name, name, low=size, high=size, change=size, share=min(1.0, size / whole))
         for name, size in named
     )[:SITES]
+
+
+def last_table(case: Case) -> Profile | None:
+    """Return the last table of memory in use that pprof printed, else a printed difference."""
+    profiles = that_count(IN_USE, case.facts.profiles.by_moment)
+    printed = [profile for profile in profiles.values() if profile.printed is not None]
+    return printed[-1] if printed else case.facts.profiles.printed_difference
 
 
 def allocating_sites(case: Case) -> tuple[Site, ...]:
