@@ -20,6 +20,7 @@ from gomem.causes.evidence import known, rise_evidence, rss_evidence, rss_path
 from gomem.causes.finding import Evidence
 from gomem.causes.goroutines import deep_recursion, goroutines_pile_up
 from gomem.facts.goroutines import level_of
+from gomem.facts.told_beside import has_no_cgo
 from gomem.text import Bytes, Rate, Text, text
 
 if TYPE_CHECKING:
@@ -33,10 +34,10 @@ _WORDS = {
     WORKING_SET: ("C, mmap or page cache", "the working set"),
 }
 _BEYOND_PROFILE = (
-    "Memory outside Go (C or mmap) grows: at least {} of the {} rise in RSS is not Go objects"
+    "Memory outside Go ({}) grows: at least {} of the {} rise in RSS is not Go objects"
 )
 _BEYOND_LOG = (
-    "Memory outside Go's heap (C, mmap or page cache) grows: about {} of the {} rise in RSS is "
+    "Memory outside Go's heap ({}) grows: about {} of the {} rise in RSS is "
     "more than the log's largest heap, {}"
 )
 
@@ -57,6 +58,12 @@ def beyond_go(case: Case) -> Beyond | None:
     if account is None:
         return _beyond_sys(case, WORKING_SET)
     return (_beyond_sys(case, RSS) if _sys_bounds_go(case) else None) or _beyond_heap(case, account)
+
+
+def kinds_outside(kinds: str, case: Case) -> str:
+    """Return what memory outside Go can be: not C's, if the program has no cgo."""
+    without_c = kinds.removeprefix("C or ").removeprefix("C, ")
+    return without_c if has_no_cgo(case.facts.capture) else kinds
 
 
 def _sys_bounds_go(case: Case) -> bool:
@@ -105,7 +112,7 @@ def _beyond_sys(case: Case, what: str) -> Beyond | None:
     words = (
         "Memory outside Go ({}) grows{}: {} reached {}, and Go never reserved more than {} (Sys)"
     )
-    kinds, whole = _WORDS[what]
+    kinds, whole = kinds_outside(_WORDS[what][0], case), _WORDS[what][1]
     paths = [rss_path(m) if what == RSS else m.path("processes") for m, _ in used]
     return Beyond(
         text(words, kinds, grows, whole, Bytes(round(rise.reached)), Bytes(most)),
@@ -133,7 +140,8 @@ def _beyond_heap(case: Case, account: Account) -> Beyond | None:
         return _beyond_log(case, account, grown, least)
     if grown - heap < least:
         return None
-    title = text(_BEYOND_PROFILE, Bytes(round(grown - heap)), Bytes(account.change_bytes))
+    kinds = kinds_outside(_WORDS[RSS][0], case)
+    title = text(_BEYOND_PROFILE, kinds, Bytes(round(grown - heap)), Bytes(account.change_bytes))
     cited = {"heap, upper bound from alloc_space": round(heap)}
     evidence = known(profiles.paths.get(last.name, profiles.last_path), "B", cited)
     return _of_rss(case, account, title, round(grown - heap), evidence)
@@ -149,7 +157,8 @@ def _beyond_log(case: Case, account: Account, grown: float, least: float) -> Bey
     beyond = grown - limits.rise_ratio * (run.largest_bytes + (run.most_stacks_bytes or 0))
     if not run.largest_bytes or not is_bound or beyond < max(least, limits.most_share * change):
         return None
-    title = text(_BEYOND_LOG, Bytes(round(beyond)), Bytes(change), Bytes(run.largest_bytes))
+    kinds = kinds_outside(_WORDS[WORKING_SET][0], case)
+    title = text(_BEYOND_LOG, kinds, Bytes(round(beyond)), Bytes(change), Bytes(run.largest_bytes))
     evidence = known(log.path, "B", {"largest heap or goal": run.largest_bytes})
     return _of_rss(case, account, title, round(beyond), evidence)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
-from gomem.causes.beyond_go import beyond_go
+from gomem.causes.beyond_go import beyond_go, kinds_outside
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, stacks_in, top
@@ -25,6 +25,7 @@ from gomem.causes.goroutines import call_c, goroutines_pile_up, open_files_evide
 from gomem.causes.missing_call import of_native
 from gomem.causes.outside_go import Growth, growth, is_level, outside_go
 from gomem.causes.sites import called_by, caller_sites
+from gomem.facts.told_beside import has_no_cgo
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Command, Count, Function, MomentName, Share, Text, text
 
@@ -69,7 +70,7 @@ def _by_totals(case: Case) -> list[Finding]:
         held, rss = account.last.likely.parts[NATIVE].low, account.last.total_bytes
         if held >= thresholds.notable(thresholds.native_bytes, rss):
             return _held(round(held), account, case)
-    beyond = beyond_go(case)
+    beyond, is_mapped = beyond_go(case), has_no_cgo(case.facts.capture)
     if beyond is None:
         return []
     return [
@@ -79,7 +80,8 @@ def _by_totals(case: Case) -> list[Finding]:
             moment=beyond.moment,
             size=beyond.bytes,
             evidence=beyond.evidence,
-            next_step=_TAKE_SMAPS,
+            mechanism=_MAPPED if is_mapped else "",
+            next_step=_FIND_MAPS if is_mapped else _TAKE_SMAPS,
             confidence="possible",
         )
     ]
@@ -92,10 +94,13 @@ def _held(size: int, account: Account, case: Case) -> list[Finding]:
     if grows is None and is_watched and size < limits.large_rss_fraction * last.total_bytes:
         return []  # constant, and small beside Go's memory
     least, share = Bytes(size), Share(size / last.total_bytes)
-    is_steady = is_level(case)
-    title = text(_LEVEL_TOTAL if is_steady else _TOTAL, least, share)
+    is_steady, is_mapped = is_level(case), has_no_cgo(case.facts.capture)
+    kinds = kinds_outside("C or mmap", case)
+    title = text(_TOTAL, least, share, "" if is_mapped else "C memory, or ")
+    if is_steady:
+        title = text(_LEVEL_TOTAL, kinds, least, share)
     if grows is not None:
-        title = grows.title("Memory outside Go (C or mmap)")
+        title = grows.title(f"Memory outside Go ({kinds})")
     return [
         CAUSE.finding(
             Severity.INFO if grows is None else Severity.WARNING,
@@ -103,7 +108,8 @@ def _held(size: int, account: Account, case: Case) -> list[Finding]:
             moment=moment.name,
             size=size,
             evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
-            next_step=_IT_IS_LEVEL if is_steady else _TAKE_SMAPS,
+            mechanism=_MAPPED if is_mapped else "",
+            next_step=_IT_IS_LEVEL if is_steady else _FIND_MAPS if is_mapped else _TAKE_SMAPS,
             confidence="possible",
         )
     ]
@@ -117,12 +123,23 @@ def _of(grows: Growth | None) -> tuple[Evidence, ...]:
     return () if grows is None else grows.evidence()
 
 
-_TOTAL = "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program"
-_LEVEL_TOTAL = "Memory outside Go (C or mmap) is level: at least {} of RSS ({})"
+_TOTAL = "At least {} of RSS ({}) is outside Go: {}mapped by the program"
+_LEVEL_TOTAL = "Memory outside Go ({}) is level: at least {} of RSS ({})"
 _IT_IS_LEVEL = text("It does not grow. To see what it is, collect smaps: {}.", TAKE_SMAPS)
 _TAKE_SMAPS = text(
     "Collect smaps, which lists malloc's heaps, thread stacks and other mappings: {}. If the "
     "program uses cgo, check that it frees every C.malloc and C.CString.",
+    TAKE_SMAPS,
+)
+_MAPPED = (
+    "Without cgo, the program or a library maps this memory itself (syscall.Mmap, an off-heap "
+    "cache). The Go runtime does not know about it: no MemStats field and no heap profile shows "
+    "it, and GOMEMLIMIT does not count it."
+)
+_FIND_MAPS = text(
+    "Search the program and its dependencies for calls to Mmap without Munmap: memory that is "
+    "mapped and never unmapped stays until the process ends. Collect smaps, which lists the "
+    "mappings: {}.",
     TAKE_SMAPS,
 )
 _WHO_CALLS = text(

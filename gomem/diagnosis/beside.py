@@ -10,7 +10,7 @@ from gomem.analysis.memory.groups import FILES, HEAP, UNDIVIDED
 from gomem.analysis.memory.ledger_change import MIN_BYTES
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.goroutine_words import by_goroutines
-from gomem.diagnosis.in_use import who_holds
+from gomem.diagnosis.in_use import large_objects_words, who_holds
 from gomem.diagnosis.known_goroutines import are_counted
 from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
 from gomem.diagnosis.live_level import (
@@ -21,7 +21,7 @@ from gomem.diagnosis.live_level import (
 from gomem.diagnosis.without_rss import by_pasted
 from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
-from gomem.text import Bytes, Count, MomentName, Share, Text, text
+from gomem.text import Bytes, Count, MomentName, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.causes.finding import Finding
@@ -55,8 +55,8 @@ def whose_words(
     )
     beside = _beside(diagnosis)
     holder = "" if "in_use" in beside else _holder(diagnosis, facts, named)
-    held = (holder, _goroutine_words(diagnosis, facts, named))
-    return (*said, *of_go, *beside.values(), _level_words(diagnosis, facts), *held)
+    level = _level_words(diagnosis, facts), _goroutine_words(diagnosis, facts, named)
+    return (*said, *of_go, *beside.values(), holder, *level)
 
 
 def _level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -133,7 +133,9 @@ def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | No
         return "" if pasted is None else pasted[0]
     if named is not None and named.sites:
         return ""
-    return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
+    name = facts.name if facts.name in profiles else list(profiles)[-1]
+    words = who_holds(diagnosis, name), large_objects_words(profiles[name])
+    return joined(" ", filter(None, words))
 
 
 # What part of RSS, or of a working set, is Go's, where no MemStats divide it

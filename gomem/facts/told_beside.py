@@ -55,6 +55,7 @@ def kill_described(facts: CaptureFacts) -> KillDescribed | None:
     return found[0] if len(found) == 1 else None
 
 
+_CGO = re.compile(rb"\bCGO_ENABLED=([01])\b")
 _FORCES = re.compile(rb"\bruntime\.GC\b|\bFreeOSMemory\b")
 LAST_BYTES = 1 << 16  # of each text, in which its end is said
 _ENDED = re.compile(
@@ -99,6 +100,16 @@ def ended_well(capture: Capture) -> str:
 def asks_for_gc(capture: Capture) -> bool:
     """Whether a text names a call that forces a GC."""
     return any(_FORCES.search(data) for data in texts_beside(capture).values())
+
+
+def has_no_cgo(capture: Capture) -> bool:
+    """Whether build information or a text says that the program was built without cgo."""
+    builds = capture.of_kind("buildinfo").values()
+    built = [cgo for known in builds for cgo in known.build["cgo"].dropna().tolist()]
+    if built:
+        return not any(built)
+    said = {value for data in texts_beside(capture).values() for value in _CGO.findall(data)}
+    return said == {b"0"}
 
 
 def is_at_its_limit(moment: MomentFacts) -> bool:

@@ -141,3 +141,16 @@ def test_two_sizes_show_what_is_not_gos_of_their_difference(kib, sys, is_beyond,
     assert is_beyond == bool(found)
     for finding in found:
         assert ("possible", (kib - 45644) * 1024 - sys) == (finding.confidence, finding.bytes)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_mapped"), [("CGO_ENABLED=0", True), ("CGO_ENABLED=1", False), ("", False)]
+)
+def test_without_cgo_it_is_mapped(tmp_path, said, is_mapped):
+    (tmp_path / "build.txt").write_text(f"We build it with {said} go build, as always.\n")
+
+    (finding,), _ = found(tmp_path)
+
+    assert is_mapped is ("Munmap" in finding.next_step)
+    assert is_mapped is ("C.malloc" not in finding.next_step)
+    assert is_mapped is ("C or mmap" not in finding.title)

@@ -3,7 +3,7 @@
 import pytest
 
 import gomem
-from gomem.text import Bytes, Count, Function, Rate
+from gomem.text import Bytes, Count, Function, Rate, Text
 from gomem.units import KIB, MIB
 from tests.causes.test_growth_by_site import held
 from tests.heap_profiles import heap_bytes, turned_over
@@ -67,3 +67,12 @@ def test_a_few_or_small_objects_are_not(mib, size, tmp_path):
     verdict_of = verdict(tmp_path, [held(mib, 3, root=4, size=size), held(1, 1)])
 
     assert said_of(verdict_of, "on average") is None
+
+
+def test_large_objects_of_one_function_are_counted_beside_rss(tmp_path):
+    (tmp_path / "status").write_text("Name:\tshop\nVmRSS:\t 900000 kB\nThreads:\t9\n")
+
+    found = verdict(tmp_path, [held(53 * 11, 3, root=4, size=11 * MIB)])
+
+    said = next(words for words in found.whose if "on average" in words)
+    assert 53 in [count.value for count in Text(said).of(Count)]
