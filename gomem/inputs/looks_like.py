@@ -39,6 +39,7 @@ from gomem.inputs.mentions import listed_without_rss, mentioned
 from gomem.inputs.metrics.page import families_of, is_page
 from gomem.inputs.native_leaks import native_allocations
 from gomem.inputs.number_series import exported_by_grafana, loop_of_ps
+from gomem.inputs.open_files import open_files_listed
 from gomem.inputs.pods import restarts_of_pods
 from gomem.inputs.pprof.printed.heads import heads_of_pprof
 from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
@@ -325,7 +326,7 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     top_of_macos, top_of_freebsd, table_of_ps_mem, pages_by_node, totals_of_pmap, sums_of_smaps,
     commit_of_windows, processes_of_windows, memory_of_containers, memory_of_groups,
     table_of_cgtop, task_of_nomad, killed_by_a_daemon, consumed_by_a_unit, native_allocations,
-    peak_of_time,
+    peak_of_time, open_files_listed,
     pressure_on_memory, sizes_of_vmstat, tmpfs_of_df, loop_of_ps, columns_of_ps, gauges_of_memory,
     exported_by_grafana, table_of_a_query,
     _known_form, _pasted_form,

@@ -70,7 +70,7 @@ def test_a_few_or_small_objects_are_not(mib, size, tmp_path):
 
 
 def test_large_objects_of_one_function_are_counted_beside_rss(tmp_path):
-    (tmp_path / "status").write_text("Name:\tshop\nVmRSS:\t 900000 kB\nThreads:\t9\n")
+    (tmp_path / "ps.txt").write_text("  PID   RSS    VSZ COMMAND\n 8461 900000 1696976 shop\n")
 
     found = verdict(tmp_path, [held(53 * 11, 3, root=4, size=11 * MIB)])
 
