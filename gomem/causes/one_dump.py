@@ -197,17 +197,18 @@ def _many(dump: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | 
     is_open = not can_be_mended(waiting.function) and _wait_for_close(frame, waiting.function)
     if not can_be_mended(waiting.function) and not is_open:
         return None  # idle connections wait in Go's own library
-    stay = hardly_any_end(case) and not _are_patient(frame, waiting.function)
+    stay = hardly_any_end(case) and not _are_patient(frame, waiting.function, case)
     told = is_open or stay or _held_share(dump.moment, case) >= case.thresholds.most_share
     words = text("wait in {}", Function(waiting.function))
     return Suspicion(waiting.there, words, told, is_placed=True)
 
 
-def _are_patient(frame: pd.DataFrame, function: str) -> bool:
+def _are_patient(frame: pd.DataFrame, function: str, case: Case) -> bool:
     """Whether most goroutines at a place wait for what can take long, such as a connection."""
     here = frame[places_of(frame) == function]
     patient = here[here["state"].isin(PATIENT)] if "state" in here else here.iloc[:0]
-    return bool(2 * patient["goroutines"].sum() > here["goroutines"].sum())
+    most = case.thresholds.most_share * here["goroutines"].sum()
+    return bool(patient["goroutines"].sum() > most)
 
 
 def _wait_for_close(frame: pd.DataFrame, function: str) -> bool:

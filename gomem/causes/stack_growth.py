@@ -171,7 +171,8 @@ def _where_words(waiting: Waiting | None, count: int) -> Text:
     if waiting is None:
         return Text()
     there = "all" if waiting.there >= count else Count(waiting.there)
-    return text(", {} of them in {}", there, Function(waiting.function))
+    many = text("{} of them ", there) if count > 1 else ""
+    return text(", {}in {}", many, Function(waiting.function))
 
 
 def _sites(moment: MomentFacts, case: Case, deep: Sequence[Caller], size: int) -> tuple[Site, ...]:

@@ -343,7 +343,9 @@ def test_what_stacks_show():
     (finding,) = stack_growth.find(answers(moment))
 
     assert (
-        finding.title == "Goroutine stacks take 40 MiB: 20 goroutines with at most 2 MiB on average"
+        finding.title
+        == "Goroutine stacks take 40 MiB: 20 goroutines with at most 2 MiB on average, "
+        "all of them in main.wait"
     )
     assert [
         ("1/memstats.json", "StackInuse", 40 * MIB, "B"),
@@ -898,7 +900,7 @@ def test_stacks_of_one_goroutine_are_its_own():
     (one,) = stack_growth.find(answers(facts(**stacks, goroutines=goroutines(1))))
     (uncounted,) = stack_growth.find(answers(facts(**stacks)))
 
-    assert one.title.endswith("1 goroutine with at most 40 MiB")
+    assert one.title.endswith("1 goroutine with at most 40 MiB, in main.wait")
     assert (stack_growth.CAUSE.mechanism, stack_growth.CAUSE.remedy) == (
         one.mechanism, one.next_step,
     )  # fmt: skip
