@@ -10,7 +10,7 @@ from gomem.analysis.memory.groups import FILES, HEAP, UNDIVIDED
 from gomem.analysis.memory.ledger_change import MIN_BYTES
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.goroutine_words import by_goroutines
-from gomem.diagnosis.in_use import large_objects_words, who_holds
+from gomem.diagnosis.in_use import buffers_words, who_holds
 from gomem.diagnosis.known_goroutines import are_counted
 from gomem.diagnosis.listed_memory import VIRTUAL_RATIO, address_space_words, kernel_words
 from gomem.diagnosis.live_level import (
@@ -134,7 +134,7 @@ def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | No
     if named is not None and named.sites:
         return ""
     name = facts.name if facts.name in profiles else list(profiles)[-1]
-    words = who_holds(diagnosis, name), large_objects_words(profiles[name])
+    words = who_holds(diagnosis, name), buffers_words(profiles[name])
     return joined(" ", filter(None, words))
 
 

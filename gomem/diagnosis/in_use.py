@@ -10,6 +10,7 @@ import pandas as pd
 
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
+from gomem.causes.signatures import known_sites
 from gomem.causes.sites import allocating_sites, share_words
 from gomem.diagnosis.grown_rows import grown_rows
 from gomem.diagnosis.pasted_profiles import part_words, table_words
@@ -89,6 +90,15 @@ def large_objects_words(profile: Profile) -> Text:
     )
     mean = Bytes(row["value"] // count)
     return text(words, Function(row["function"]), Count(count, "object"), mean)
+
+
+def buffers_words(profile: Profile) -> Text:
+    """Say the same if a library's function allocated most, which keeps what it grew to."""
+    top, total = profile.top_rows(IN_USE), profile.total(IN_USE)
+    sizes = dict(zip(top.function, top.cum.tolist(), strict=True))
+    known = known_sites(sizes, total)
+    is_kept = any(row.in_use and sizes[name] > MOSTLY * total for name, row in known)
+    return large_objects_words(profile) if is_kept else Text()
 
 
 def churn_words(diagnosis: Diagnosis) -> Text:

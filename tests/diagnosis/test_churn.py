@@ -69,10 +69,11 @@ def test_a_few_or_small_objects_are_not(mib, size, tmp_path):
     assert said_of(verdict_of, "on average") is None
 
 
-def test_large_objects_of_one_function_are_counted_beside_rss(tmp_path):
+@pytest.mark.parametrize(("leaf", "is_said"), [(3, True), (4, False)], ids=["a buffer", "its own"])
+def test_large_buffers_of_one_function_are_counted_beside_rss(leaf, is_said, tmp_path):
     (tmp_path / "ps.txt").write_text("  PID   RSS    VSZ COMMAND\n 8461 900000 1696976 shop\n")
 
-    found = verdict(tmp_path, [held(53 * 11, 3, root=4, size=11 * MIB)])
+    found = verdict(tmp_path, [held(53 * 11, leaf, root=4, size=11 * MIB)])
 
-    said = next(words for words in found.whose if "on average" in words)
-    assert 53 in [count.value for count in Text(said).of(Count)]
+    said = [words for words in found.whose if "on average" in words]
+    assert [53] * is_said == [part.value for words in said for part in Text(words).of(Count)]

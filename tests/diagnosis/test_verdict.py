@@ -64,7 +64,7 @@ def test_it_says_where_the_memory_is_and_what_moved_it_there():
     assert [31.8, 60.3, 20.6, 6.5] == sizes_of(said.moved)
     assert "allocated since the last GC +21 MiB" in said.moved
     assert ("3-later", 63205376) == (said.moment, said.rss_bytes)
-    level, holder = said.whose  # profiles that lag behind a level heap show no growth
+    holder, level = said.whose  # profiles that lag behind a level heap show no growth
     assert level.startswith("The live heap is level: 26 MiB to 27 MiB after the last 51 GCs ")
     assert "main.newSession" in values_of(holder, Function)
 
