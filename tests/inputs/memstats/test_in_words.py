@@ -678,3 +678,17 @@ def test_another_value_of_the_same_size_in_one_dump_is_no_dump_of_its_own():
     (dump,) = dumps_of(b"Alloc = 85587040\nSys = 107233560\nHeapAlloc = 85607856\nNumGC = 3\n")
 
     assert (85587040, 85607856) == (dump.values["Alloc"], dump.values["HeapAlloc"])
+
+
+@pytest.mark.parametrize(
+    ("line", "total"),
+    [
+        (b"mem alloc=25681136 total=70511640 sys=53130504 numgc=9", 70511640),
+        (b"mem alloc: 25 MiB, total: 70 MiB, sys: 53 MiB, numgc: 9", 70 * MIB),
+        (b"mem alloc=25681136 total=70511640 numgc=9 heapsys=41582592", None),
+    ],
+)
+def test_a_total_between_alloc_and_sys_is_of_all_allocation(line, total):
+    (dump,) = dumps_of(line + b"\n")
+
+    assert total == dump.values.get("TotalAlloc")
