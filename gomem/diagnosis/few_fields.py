@@ -85,18 +85,21 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     grew = grew and int(last[level]) - int(first[level]) > rounding
     of_sys = Text() if level == "Sys" else _of_sys(last, diagnosis.capture)
     step = WHAT_NEXT if grew else _next_step(diagnosis, last)
-    swings = Text()
+    of_level = _of_level(known, level, rounding)
     if low is not None:
-        words = "Since its first peak it has moved between {} and {}: the GC frees the difference."
-        swings = text(words, Bytes(int(low)), Bytes(int(known[level].max())))
+        words = (
+            "{} is {} at {}, and has moved between {} and {} since its first peak: the GC frees "
+            "the difference."
+        )
+        size, at = _size(int(last[level]), rounding), MomentName(last["moment"])
+        of_level = text(words, level, size, at, Bytes(int(low)), Bytes(int(known[level].max())))
         rises = lows[-1] >= lows[0] * diagnosis.thresholds.rise_ratio
         if lows == sorted(lows) and rises and len(lows) > MIN_RETURNS:
             ends = Bytes(int(lows[0])), Bytes(int(lows[-1]))
-            swings = text("{} What it falls to rises, from {} to {}.", swings, *ends)
-    of_level = _of_level(known, level, rounding)
+            of_level = text("{} What it falls to rises, from {} to {}.", of_level, *ends)
     counts = counts_words(diagnosis, last)
     sentences = (
-        of_level, swings, live_words(diagnosis, known, level), _of_idle(last, known), of_sys,
+        of_level, live_words(diagnosis, known, level), _of_idle(last, known), of_sys,
         freed_words(diagnosis, last), counts, one_reading(diagnosis),
         _of_thousands(diagnosis.capture, level, int(last[level])),
     )  # fmt: skip
@@ -316,10 +319,15 @@ def _of_level(known: pd.DataFrame, level: str, step: int) -> Text:
 
 
 def _lows_of_swings(sizes: list[float], ratio: float) -> list[float]:
-    """What the size fell to after each peak since the first; empty unless it returned twice."""
+    """What the size fell to after each peak since the first.
+
+    Empty unless it returned to the peak twice, or once and had fallen to what it was at first.
+    """
     is_high = [size * ratio >= max(sizes) for size in sizes]
-    since = is_high[is_high.index(True) :]
-    if sum(high and not before for before, high in pairwise(since)) < MIN_RETURNS:
+    began = is_high.index(True)
+    returns = sum(high and not before for before, high in pairwise(is_high[began:]))
+    is_back = began > 0 and min(sizes[began:]) <= ratio * sizes[0]
+    if returns < MIN_RETURNS - is_back:
         return []
     lows, turn, is_falling = list[float](), sizes[0], False
     for size in sizes:

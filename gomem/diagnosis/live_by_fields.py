@@ -31,7 +31,18 @@ def live_words(diagnosis: Diagnosis, known: pd.DataFrame, level: str) -> Text:
 
 
 def _by_goal(diagnosis: Diagnosis, last: pd.Series) -> Text:
-    """The live heap that the goal was computed from; empty for the least goal, or a limit's."""
+    """The live heap that the goal was computed from; empty for the least goal, or a limit's.
+
+    A heap that is at its goal in each reading, with many GCs in between, is live nearly as a whole.
+    """
+    counters = diagnosis.facts.counters
+    is_enough = counters is not None and counters.cycles >= diagnosis.thresholds.enough_cycles
+    if counters is not None and is_enough and counters.is_always_collecting:
+        words = (
+            "HeapAlloc is at the heap goal of {} (NextGC) in the last readings, with {} in "
+            "between: nearly all of it is live."
+        )
+        return text(words, Bytes(counters.goal_bytes), Count(counters.cycles, "GC"))
     setting, limit = diagnosis.facts.settings.gogc, diagnosis.facts.settings.memory_limit
     gogc, goal = float(setting.value), last["NextGC"]
     is_limited = limit is not None and math.isfinite(float(limit.value))
@@ -88,8 +99,8 @@ def risen_without_gc(diagnosis: Diagnosis) -> Text:
     """Say that the heap rose and no GC ran in the last readings; empty if one did.
 
     All that came since can be garbage, or all of it live: nothing has looked. A log of the GC would
-    have the live heap of its own. Where the last GCs found a level live heap, it is most likely
-    garbage.
+    have the live heap of its own. Where the last GCs found a level live heap, or freed a heap as
+    large as this, it is most likely garbage.
     """
     moments = diagnosis.case.facts.of_last_process
     known = [moment for moment in moments if moment.told("NumGC") is not None]
@@ -102,6 +113,8 @@ def risen_without_gc(diagnosis: Diagnosis) -> Text:
     began, before, after = (0, 0, 0) if name is None else (size or 0 for size in sizes[name])
     if name is None or not diagnosis.thresholds.has_grown(began, after):
         return Text()
+    if after <= max((moment.told(name) or 0 for moment in known[: -len(same)]), default=0):
+        return Text()  # the GC before freed as much
     count = text("NumGC {}", Count(last.told("NumGC")))
     where = [MomentName(moment.name) for moment in ends]
     if not diagnosis.thresholds.has_grown(before, after):

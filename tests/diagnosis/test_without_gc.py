@@ -62,3 +62,11 @@ def test_a_rise_after_which_no_gc_ran_says_so(tmp_path, last, is_said):
         "and how much of it is live is unknown until the next GC (heap goal 900 MiB)."
     )
     assert is_said == (words in said)
+
+
+@pytest.mark.parametrize(("before", "is_said"), [(560, False), (500, True)], ids=["as high", "low"])
+def test_a_rise_to_less_than_a_gc_has_freed_is_garbage(tmp_path, before, is_said):
+    for name, size, count in zip("1234", (100, before, 440, 550), (6, 7, 8, 8), strict=True):
+        snapshot(tmp_path / name, size * MIB, count)
+
+    assert is_said == ("No GC ran from" in " ".join(gomem.diagnose(tmp_path).verdict.whose))
