@@ -169,8 +169,9 @@ def limit_reached(case: Case) -> float | None:
     if limit is None or counters is None or case.facts.collector is not None:
         return None
     whole, released = counters.last.count("Sys"), counters.last.count("HeapReleased")
-    is_known = whole is not None and released is not None
-    return float(limit.value) if is_known and whole - released >= limit.value else None
+    if whole is None or released is None or whole - released < float(limit.value):
+        return None
+    return float(limit.value)
 
 
 def limit_looks_the_same(case: Case, gogc: Setting) -> bool:

@@ -192,13 +192,14 @@ def counted_evidence(case: Case, counters: CollectorCounters) -> tuple[Evidence,
     """Return the counters that support a finding without a log, and the CPU profile."""
     last, taken = counters.last, costly_cpu_profile(case)
     since = "" if counters.since_start else ", from the first snapshot to the last"
-    ends = "reading" if last.time("LastGC") is None else "LastGC"
+    end = "reading" if last.time("LastGC") is None else "LastGC"
+    seconds = {f"from the first {end} to the last": counters.seconds}
     cycles = {f"NumGC{since}": counters.cycles, f"NumForcedGC{since}": counters.forced}
     paused = {f"PauseTotalNs{since}": counters.paused_seconds}
     return (
         *known(last.path, "count", cycles),
         *known(last.path_of("PauseTotalNs"), "s", paused),
-        *known(last.path_of("LastGC"), "s", {f"from the first {ends} to the last": counters.seconds}),
+        *known(last.path_of("LastGC"), "s", seconds),
         *known(counters.cpu_path, "fraction", {counters.cpu_field: counters.cpu_fraction}),
         *known(
             last.page_path or last.path,

@@ -246,7 +246,9 @@ def _by_room(case: Case) -> list[Finding]:
     )
     title = text(words, Bytes(max(0, round(goal - live))), Bytes(round(live)), cost)
     if reached is not None:
-        words = "GOMEMLIMIT is too tight: {} live under a limit of {}, which Go's memory has reached{}"
+        words = (
+            "GOMEMLIMIT is too tight: {} live under a limit of {}, which Go's memory has reached{}"
+        )
         title = text(words, Bytes(round(live)), Bytes(round(reached)), cost)
     sizes = {
         "lowest NextGC": counters.goal_bytes,

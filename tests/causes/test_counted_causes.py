@@ -256,8 +256,8 @@ def test_no_room_says_what_is_live_and_what_is_allocated():
 
     assert said.title == (
         "The heap has hardly any headroom, as a memory limit leaves it: the goal is 7 MiB above "
-        "140 MiB of live heap; the GC has taken 25 % of the CPU since the start, with a cycle every "
-        "500 ms on average"
+        "140 MiB of live heap; the GC has taken 25 % of the CPU since the start, with a cycle "
+        "every 500 ms on average"
     )
     assert ("critical", 140 * MIB, 0.25) == (str(said.severity), said.bytes, said.cpu_fraction)
     evidence = {one.field: one.value for one in said.evidence}

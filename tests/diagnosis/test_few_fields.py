@@ -196,6 +196,7 @@ def test_a_wave_that_falls_to_what_it_was_at_first_is_no_growth(tmp_path, sizes,
     words = f"{said.verdict.sentence}"
     assert (low is not None) == (f"has moved between {low} MiB and 44 MiB" in words)
     assert is_growth == (said.verdict.severity is not None)
+    assert is_growth == ("no ongoing growth seen" not in as_text(said))
 
 
 def test_a_count_that_stays_is_of_all_readings(tmp_path):

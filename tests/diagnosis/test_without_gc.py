@@ -70,3 +70,30 @@ def test_a_rise_to_less_than_a_gc_has_freed_is_garbage(tmp_path, before, is_said
         snapshot(tmp_path / name, size * MIB, count)
 
     assert is_said == ("No GC ran from" in " ".join(gomem.diagnose(tmp_path).verdict.whose))
+
+
+PS = "  PID USER     %CPU %MEM    VSZ   RSS     ELAPSED NLWP COMMAND\n"
+PROCESS = "  611 root      3.1  0.4 1670128 {}      00:{} 6 bin/store\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_open"),
+    [
+        pytest.param({"HeapAlloc": 100, "NextGC": 130}, True, id="35 MiB since the last GC"),
+        pytest.param({"HeapAlloc": 80, "NextGC": 130}, False, id="15 MiB"),
+        pytest.param({"HeapAlloc": 140, "NextGC": 130}, False, id="a goal that is reached"),
+        pytest.param({"HeapAlloc": 100}, False, id="no goal"),
+    ],
+)
+def test_what_was_allocated_since_the_last_gc_can_be_garbage(tmp_path, fields, is_open):
+    rows = (PROCESS.format(kib, at) for at, kib in ((15, 90000), (30, 100000), (45, 114000)))
+    sizes = "".join(f"# {name} = {size * MIB}\n" for name, size in fields.items())
+    page = f"{sizes}# HeapSys = {150 * MIB}\n# NumGC = 5\n"
+    (tmp_path / "mail.txt").write_text(f"{PS}{''.join(rows)}\nand its page:\n\n{page}")
+
+    diagnosis = gomem.diagnose(tmp_path / "mail.txt")
+
+    said = " ".join(map(str, (diagnosis.verdict.sentence, *diagnosis.verdict.whose)))
+    assert is_open == ("heap reaches its goal of 130 MiB" in said)
+    assert is_open == ("still growing" not in said)
+    assert "healthy" not in verdict(diagnosis).label

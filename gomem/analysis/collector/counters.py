@@ -111,8 +111,8 @@ class CollectorCounters:
     # reading itself.
     none_since: CounterReading | None = None
     process_cpu_seconds: float | None = None  # CPU of the whole process; None if unknown
-    # Whether the heap had reached its goal at each of several readings, so that a collection was due
-    # or running. If only at the last ones, the counters are of those.
+    # Whether the heap had reached its goal at each of several readings, so that a collection was
+    # due or running. If only at the last ones, the counters are of those.
     is_always_collecting: bool = False
     least_heap_bytes: int | None = None  # the lowest HeapAlloc of the readings
 
@@ -213,7 +213,7 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
             break
         run, before = [reading, *run], number
     if before < cycles:
-        run = _at_the_goal(run) or run
+        run = list(_at_the_goal(run) or run)
         return _counters(run, cycles - (run[0].count("NumGC") or 0), since_start=False)
     since = _counters([last], cycles, since_start=True)
     return replace(since, none_since=run[0] if len(run) > 1 else None)
