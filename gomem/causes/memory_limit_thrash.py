@@ -43,7 +43,7 @@ def find(case: Case) -> list[Finding]:
     """Return one finding for the capture, if collections driven by a limit are expensive."""
     log, limits = case.facts.collector, case.thresholds
     if log is None:
-        return _by_room(case) or _by_counters(case)
+        return _by_counters(case) or _by_room(case)
     limited = log.triggers.of(LIMIT)
     cramped = _is_cramped(limited, limits) and _is_enough(log, limits)
     return [_by_log(case, log)] if cramped else []

@@ -411,7 +411,7 @@ ROW = (
 )
 
 
-def logged(tmp_path, words="", *, live=50.0, goal=50.1, sys=71, gcs=15, step=20, rest=""):
+def logged(tmp_path, words="", *, live=50.0, goal=50.01, sys=71, gcs=15, step=20, rest=""):
     """A program's own log: six readings in fifty seconds, with so many GCs between two."""
     sizes = [round(size * MIB) for size in (live, 200, sys, goal)]
     rows = [
