@@ -12,7 +12,7 @@ from gomem.analysis.series.level import Level
 from gomem.causes.collecting import collector_is_busy, cost_is_open, costlier_since_start
 from gomem.diagnosis.few_fields import heap_level, step_of
 from gomem.diagnosis.goal_ahead import goal_ahead
-from gomem.diagnosis.live_by_fields import risen_without_gc
+from gomem.diagnosis.live_by_fields import risen_without_gc, was_as_large_before
 from gomem.diagnosis.live_level import level_at_end
 from gomem.diagnosis.observations import goal_reached_words, grew, level_since
 from gomem.diagnosis.said_in_text import is_within
@@ -129,7 +129,8 @@ def shows_no_growth(diagnosis: Diagnosis) -> bool:
     Without a total, a program's log or a container's readings can show it.
     """
     account = diagnosis.facts.account
-    if grew(diagnosis) or series_not_read(diagnosis.capture) or risen_without_gc(diagnosis):
+    is_open = bool(risen_without_gc(diagnosis)) and not was_as_large_before(diagnosis)
+    if grew(diagnosis) or series_not_read(diagnosis.capture) or is_open:
         return False
     if account is None or len(account.snapshots) < MIN_READINGS:
         return _other_levels_stay(diagnosis)

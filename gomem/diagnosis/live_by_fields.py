@@ -99,8 +99,8 @@ def risen_without_gc(diagnosis: Diagnosis) -> Text:
     """Say that the heap rose and no GC ran in the last readings; empty if one did.
 
     All that came since can be garbage, or all of it live: nothing has looked. A log of the GC would
-    have the live heap of its own. Where the last GCs found a level live heap, or freed a heap as
-    large as this, it is most likely garbage.
+    have the live heap of its own. Where the last GCs found a level live heap, it is most likely
+    garbage.
     """
     moments = diagnosis.case.facts.of_last_process
     known = [moment for moment in moments if moment.told("NumGC") is not None]
@@ -113,8 +113,6 @@ def risen_without_gc(diagnosis: Diagnosis) -> Text:
     began, before, after = (0, 0, 0) if name is None else (size or 0 for size in sizes[name])
     if name is None or not diagnosis.thresholds.has_grown(began, after):
         return Text()
-    if after <= max((moment.told(name) or 0 for moment in known[: -len(same)]), default=0):
-        return Text()  # the GC before freed as much
     count = text("NumGC {}", Count(last.told("NumGC")))
     where = [MomentName(moment.name) for moment in ends]
     if not diagnosis.thresholds.has_grown(before, after):
@@ -132,3 +130,15 @@ def risen_without_gc(diagnosis: Diagnosis) -> Text:
     lag = " A heap profile shows the heap at the last GC, so it does not show the rise."
     profiles = diagnosis.capture.heap_profiles
     return text(words, *where, count, name, Bytes(before), Bytes(after), lag if profiles else "")
+
+
+def was_as_large_before(diagnosis: Diagnosis) -> bool:
+    """Whether the heap was as large as in the last reading before the last GC, which freed it."""
+    known = [m for m in diagnosis.case.facts.of_last_process if m.told("NumGC") is not None]
+    count = known[-1].told("NumGC") if known else None
+    before = [moment for moment in known if moment.told("NumGC") != count]
+    name = next((name for name in LEVELS if known and known[-1].told(name) is not None), None)
+    if name is None:
+        return False
+    most = max((moment.told(name) or 0 for moment in before), default=0)
+    return (known[-1].told(name) or 0) <= most
