@@ -17,6 +17,7 @@ MILLISECOND = 1e-3
 MIN_BRIEF = 0.005  # the smallest fraction that rounds to one per cent
 
 TABLE_DIGITS = 3
+MIN_DIGITS = 2  # of a rate
 MIN_RATE = 0.5  # bytes per second: less rounds to none
 THREEFOLD = 2.0  # from here on, a change is clearer as a multiple than in per cent
 UNKNOWN = "unknown"
@@ -59,7 +60,8 @@ def format_rate(
 ) -> str:
     """Format bytes per second: `1.23 MiB/s`; with an interval, only the digits that it leaves.
 
-    The last digit is of the size of half the interval: 1.23 MiB/s from 0.9 to 1.6 is `1.2 MiB/s`.
+    The last digit is of the size of half the interval: 1.234 MiB/s from 1.1 to 1.3 is `1.2 MiB/s`.
+    But it never has only one: 1.4 would read as 1.
     """
     if is_unknown(value) or value is None:
         return UNKNOWN
@@ -74,16 +76,16 @@ def format_rate(
 
 
 def _certain_digits(value: float, low: float | None, high: float | None) -> int:
-    """How many digits of a value its interval leaves: at least one, at most those of a table."""
+    """How many digits of a value its interval leaves: at least two, at most those of a table."""
     if is_unknown(low) or is_unknown(high) or low is None or high is None or not value:
         return TABLE_DIGITS
     error = abs(high - low) / 2
     if not math.isfinite(error):
-        return 1
+        return MIN_DIGITS
     if not error:
         return TABLE_DIGITS
     places = math.floor(math.log10(abs(value))) - math.floor(math.log10(error)) + 1
-    return max(1, min(TABLE_DIGITS, places))
+    return max(MIN_DIGITS, min(TABLE_DIGITS, places))
 
 
 def format_seconds(value: float | None, *, brief: bool = False) -> str:

@@ -156,7 +156,22 @@ def limit_may_decide(case: Case) -> bool:
     if log is not None:
         return log.limit_is_possible and log.pacing.usual.headroom_fraction < small
     room = None if counters is None else counters.room_fraction
-    return room is not None and room < small and case.facts.limit_is_possible
+    is_open = case.facts.limit_is_possible or limit_reached(case) is not None
+    return room is not None and room < small and is_open
+
+
+def limit_reached(case: Case) -> float | None:
+    """Return the GOMEMLIMIT that a file states and Go's memory has reached; None if it has not.
+
+    Without a log, and by the last counters.
+    """
+    limit, counters = case.facts.settings.memory_limit, case.facts.counters
+    if limit is None or counters is None or case.facts.collector is not None:
+        return None
+    whole, released = counters.last.count("Sys"), counters.last.count("HeapReleased")
+    if whole is None or released is None or whole - released < float(limit.value):
+        return None
+    return float(limit.value)
 
 
 def limit_looks_the_same(case: Case, gogc: Setting) -> bool:
@@ -174,7 +189,7 @@ def limit_leaves_no_room(case: Case) -> bool:
     """Return whether the program allocates little between costly or frequent collections.
 
     This uses only the counters, and only if a limit is possible: a GOGC below 5 would look the
-    same.
+    same. At a limit that Go's memory has reached, a collection that is always due is enough.
     """
     counters, limits = case.facts.counters, case.thresholds
     if case.facts.collector is not None or counters is None or not limit_may_decide(case):
@@ -189,6 +204,7 @@ def limit_leaves_no_room(case: Case) -> bool:
     used = counters.busy_cpus
     is_busy = counters.cpu_fraction is None and (used is None or used >= limits.marking_fraction)
     cost = many or is_dear or counters.limiter_cycle is not None
+    is_busy = is_busy or limit_reached(case) is not None
     cost = cost or (is_busy and counters.is_always_collecting)
     return cost and counters.room_fraction <= limits.limit_room_fraction
 

@@ -42,10 +42,18 @@ def cpu_profile_evidence(taken: RuntimeCpu, part: str = "the GC") -> tuple[Evide
 
 
 def is_set_low(facts: CaptureFacts, limits: Thresholds) -> bool:
-    """Whether a file states a GOGC well below the default: it alone makes collections frequent."""
-    gogc = facts.settings.gogc
-    is_known = gogc.is_stated and not isinstance(gogc.value, str)
-    return is_known and float(gogc.value) <= DEFAULT_GOGC * limits.small_room_fraction
+    """Whether GOGC is well below the default: it alone makes collections frequent.
+
+    A file states it, or the goals of a log show it, to the upper end of what they allow. A memory
+    limit sets the same goals only over a live heap that stays.
+    """
+    gogc, log = facts.settings.gogc, facts.collector
+    most = DEFAULT_GOGC * limits.small_room_fraction
+    if isinstance(gogc.value, str) or not (gogc.is_stated or gogc.is_inferred):
+        return False
+    if gogc.is_inferred and (log is None or log.limit_looks_the_same):
+        return False
+    return max(gogc.value, gogc.high if gogc.is_inferred else 0.0) <= most
 
 
 def costly_marking(case: Case) -> float | None:
@@ -137,8 +145,13 @@ def scaled_gogc(gogc: Setting | None, factor: float) -> tuple[Text, Command]:
 
 
 def at_gogc(facts: CaptureFacts) -> Text:
-    """Return the GOGC that a file states, as a part of a title; empty if it is the default."""
+    """Return the GOGC that a file states, as a part of a title; empty if it is the default.
+
+    That which goals show to be lower, too.
+    """
     gogc = facts.settings.gogc
+    if gogc.is_inferred and gogc.high < DEFAULT_GOGC:
+        return text(" at about {}={}", GOGC, gogc.text)
     is_default = not gogc.is_stated or gogc.value in (DEFAULT_GOGC, math.inf)
     return Text() if is_default else text(" at {}={}", GOGC, gogc.text)
 
@@ -192,14 +205,14 @@ def counted_evidence(case: Case, counters: CollectorCounters) -> tuple[Evidence,
     """Return the counters that support a finding without a log, and the CPU profile."""
     last, taken = counters.last, costly_cpu_profile(case)
     since = "" if counters.since_start else ", from the first snapshot to the last"
+    end = "reading" if last.time("LastGC") is None else "LastGC"
+    seconds = {f"from the first {end} to the last": counters.seconds}
     cycles = {f"NumGC{since}": counters.cycles, f"NumForcedGC{since}": counters.forced}
     paused = {f"PauseTotalNs{since}": counters.paused_seconds}
     return (
         *known(last.path, "count", cycles),
         *known(last.path_of("PauseTotalNs"), "s", paused),
-        *known(
-            last.path_of("LastGC"), "s", {"from the first LastGC to the last": counters.seconds}
-        ),
+        *known(last.path_of("LastGC"), "s", seconds),
         *known(counters.cpu_path, "fraction", {counters.cpu_field: counters.cpu_fraction}),
         *known(
             last.page_path or last.path,

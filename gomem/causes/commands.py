@@ -55,6 +55,7 @@ CAPTURE_THE_NEXT_RUN = text(
 TAKE_SMAPS = Command(SMAPS.command())
 TAKE_GC_LOG = Command(GC_LOG.command())
 TAKE_MEMSTATS = Command(MEMSTATS.command())
+TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
 TAKE_HEAP_PROFILE = Command(HEAP_PROFILE.command())
 TAKE_AFTER_GC = Command(f"curl -s '{PPROF}/heap?gc=1' > heap.pb.gz")
 TAKE_GOROUTINES = Command(GOROUTINES.command())

@@ -38,7 +38,7 @@ def find(case: Case) -> list[Finding]:
     if log is not None:
         return [_by_log(case, log)] if _is_much(log, limits) else []
     if counters is None or counters.forced is None:
-        return _by_cpu_profile(case) if counters is None else []
+        return _by_cpu_profile(case)
     if not _are_many(counters.forced, counters.cycles, limits):
         return []
     cpu, since = counters.cpu_fraction, counters.none_since

@@ -31,12 +31,12 @@ from gomem.causes.collecting import (
     scaled_gogc,
     too_few_collections,
 )
-from gomem.causes.commands import PPROF, sentences, top_of_last
+from gomem.causes.commands import TAKE_ALLOCS, sentences, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.sites import allocating_sites, part_words, pooling_words, site_evidence
-from gomem.text import Bytes, Command, Share, Text, text
+from gomem.text import Bytes, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
@@ -76,7 +76,6 @@ def lack(case: Case) -> Lack | None:
 
 _REMEDY = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate)."
 _ALLOCATED = "--sample-type alloc_space --cum"
-_TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
 _LESS = "Allocate less at the top sites"
 
 
@@ -97,7 +96,7 @@ CAUSE = Cause(
     "How often that happens depends on the allocation rate and on that headroom. Each collection "
     "marks the whole live heap with a quarter of the Ps; if marking is too slow, allocating "
     "goroutines must help (assists), and requests take longer.",
-    remedy=sentences(text(_REMEDY, _TAKE_ALLOCS, _LESS), _more_room()),
+    remedy=sentences(text(_REMEDY, TAKE_ALLOCS, _LESS), _more_room()),
     references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
     bears_on=("collector",),
     rule=find,
@@ -250,7 +249,7 @@ def _next_step(
 
     If GOGC is well below the default, the default comes first: it needs no change of the program.
     """
-    shows = top_of_last(case, _ALLOCATED) if sites else _TAKE_ALLOCS
+    shows = top_of_last(case, _ALLOCATED) if sites else TAKE_ALLOCS
     less = text("Allocate less in {}", sites[0].words) if sites else _LESS
     default = _default_gogc(case, live_bytes)
     step = text(_REMEDY, shows, less)

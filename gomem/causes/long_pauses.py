@@ -9,7 +9,8 @@ the program causes them. A program that cannot be preempted delays most pauses. 
 runnable threads than CPUs delays some pauses by tens of milliseconds while the others stay short. A
 busy kernel delays requests just as much without GC. So if most pauses are short, long pauses are a
 note. Several pauses of a tenth of a second, which users notice, are a warning; any kernel causes
-one or two of those. With few collections, the typical pause is unknown.
+one or two of those. With few collections, the typical pause is unknown. Pauses of the start alone
+are none of a log that goes on: a program starts with all its Ps at work, and serves nobody yet.
 
 Without a log, MemStats has the last 256 pauses. Without those, the counters give the mean, and the
 finding is a note.
@@ -43,7 +44,7 @@ def find(case: Case) -> list[Finding]:
     if log is not None:
         stops = _Stops(log.pauses.stopped, log.cost.seconds, limits)
         worst = log.longest_stop
-        if worst is None or not stops.are_long:
+        if worst is None or not stops.are_long or _are_of_the_start(log, limits):
             return []
         rescans = case.facts.go_version.possibly(Fact.STACKS_RESCANNED)
         return [_by_log(log, worst, stops, rescans=rescans)]
@@ -116,6 +117,12 @@ class _Stops:
         if self.are_usual:
             return self.grave > 0 or (self.share or 0.0) >= self.limits.stopped_fraction
         return self.grave >= self.limits.long_cycles
+
+
+def _are_of_the_start(log: CollectorFacts, limits: Thresholds) -> bool:
+    """Return whether pauses are long only while the program starts, in a log that goes on."""
+    late = log.pauses_after(limits.healthy_log_seconds)
+    return len(late) > 0 and not _Stops(late, None, limits).are_long
 
 
 _AT_FIRST = (

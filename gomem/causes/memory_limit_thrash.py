@@ -12,10 +12,11 @@ import math
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Case, Cause
-from gomem.causes.checks import limit_leaves_no_room
+from gomem.causes.checks import limit_leaves_no_room, limit_reached
 from gomem.causes.collecting import (
     counted_cost,
     counted_evidence,
+    counted_pace,
     is_enough_since_start,
     limiter_evidence,
     since_start_evidence,
@@ -42,7 +43,7 @@ def find(case: Case) -> list[Finding]:
     """Return one finding for the capture, if collections driven by a limit are expensive."""
     log, limits = case.facts.collector, case.thresholds
     if log is None:
-        return _by_room(case) or _by_counters(case)
+        return _by_counters(case) or _by_room(case)
     limited = log.triggers.of(LIMIT)
     cramped = _is_cramped(limited, limits) and _is_enough(log, limits)
     return [_by_log(case, log)] if cramped else []
@@ -237,14 +238,18 @@ def _by_room(case: Case) -> list[Finding]:
         return []
     goal, live, cpu = counters.goal_bytes or 0, counters.live_bytes or 0.0, counters.cpu_fraction
     is_limited, last = counters.limiter_cycle is not None, counters.last
-    cost = used_cpu(counters) if cpu is None else text("; {}", counted_cost(case, counters))
-    title = text(
+    pace, reached = counted_pace(counters), limit_reached(case)
+    cost = used_cpu(counters) if cpu is None else text("; {}{}", counted_cost(case, counters), pace)
+    words = (
         "The heap has hardly any headroom, as a memory limit leaves it: the goal is {} above {} of "
-        "live heap{}",
-        Bytes(max(0, round(goal - live))),
-        Bytes(round(live)),
-        cost,
+        "live heap{}"
     )
+    title = text(words, Bytes(max(0, round(goal - live))), Bytes(round(live)), cost)
+    if reached is not None:
+        words = (
+            "GOMEMLIMIT is too tight: {} live under a limit of {}, which Go's memory has reached{}"
+        )
+        title = text(words, Bytes(round(live)), Bytes(round(reached)), cost)
     sizes = {
         "lowest NextGC": counters.goal_bytes,
         "TotalAlloc, from the first snapshot to the last": counters.allocated_bytes,
@@ -261,8 +266,8 @@ def _by_room(case: Case) -> list[Finding]:
             size=round(live),
             cpu_fraction=cpu,
             evidence=evidence,
-            next_step=text(_REMEDY, top_of_last(case)),
-            confidence="likely" if is_limited else "possible",
+            next_step=_next_step(case, reached, goal, _by_gogc(case, live)),
+            confidence="likely" if is_limited or reached is not None else "possible",
         )
     ]
 

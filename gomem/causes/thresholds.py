@@ -163,7 +163,8 @@ class Thresholds:
         spike_times: allocation-spike. Bursts from which they are how the program works: a note.
         spike_usual_bytes: allocation-spike. Minimum excess of such bursts: smaller ones are the
             work of any program.
-        healthy_log_seconds: Time that a GC log must cover for "healthy": less is start-up.
+        healthy_log_seconds: Time that a GC log must cover for "healthy": less is start-up, and long
+            pauses in it alone are no finding.
         spike_rates: Required intervals with a rate: a spike and two others; the higher one counts.
         enough_cycles: Collections required for a finding. A heap that doubles from 4 MiB to 4 TiB
             needs twenty, so start-up alone never gets there.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,6 +10,7 @@ import pandas as pd
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_MEMSTATS, TAKE_SMAPS, WHERE_THEY_WAIT
 from gomem.diagnosis.live_by_fields import freed_words, hardly_freed_words, live_words
 from gomem.diagnosis.other_systems import counted_when_released
+from gomem.diagnosis.swings import lows_of_swings, swing_words
 from gomem.facts.retention import heap_of_log
 from gomem.releases import Fact
 from gomem.text import Bytes, Count, MomentName, Quoted, Seconds, Share, Text, joined, text
@@ -63,7 +63,6 @@ SEE_IDLE = text(
 _OBJECTS_IN_RSS = (
     "about {} of it ({}) is Go objects and garbage (HeapAlloc); no file breaks the rest down"
 )
-MIN_RETURNS = 2  # to its peak, by which the size swings
 SEE_KEPT = text(
     "See how much of the idle heap is still in RSS: {}. To return it at once, call "
     "debug.FreeOSMemory().",
@@ -78,25 +77,20 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         return None
     level, known = found
     first, last = known.iloc[0], known.iloc[-1]
-    lows = _lows_of_swings(known[level].astype(float).tolist(), diagnosis.thresholds.rise_ratio)
+    lows = lows_of_swings(known[level].astype(float).tolist(), diagnosis.thresholds.rise_ratio)
     low = min(lows, default=None)
     rounding = step_of(diagnosis.capture, level)
     grew = low is None and diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
     grew = grew and int(last[level]) - int(first[level]) > rounding
     of_sys = Text() if level == "Sys" else _of_sys(last, diagnosis.capture)
     step = WHAT_NEXT if grew else _next_step(diagnosis, last)
-    swings = Text()
-    if low is not None:
-        words = "Since its first peak it has moved between {} and {}: the GC frees the difference."
-        swings = text(words, Bytes(int(low)), Bytes(int(known[level].max())))
-        rises = lows[-1] >= lows[0] * diagnosis.thresholds.rise_ratio
-        if lows == sorted(lows) and rises and len(lows) > MIN_RETURNS:
-            ends = Bytes(int(lows[0])), Bytes(int(lows[-1]))
-            swings = text("{} What it falls to rises, from {} to {}.", swings, *ends)
     of_level = _of_level(known, level, rounding)
+    if low is not None:
+        size = _size(int(last[level]), rounding)
+        of_level = swing_words(known, level, size, lows, diagnosis.thresholds.rise_ratio)
     counts = counts_words(diagnosis, last)
     sentences = (
-        of_level, swings, live_words(diagnosis, known, level), _of_idle(last, known), of_sys,
+        of_level, live_words(diagnosis, known, level), _of_idle(last, known), of_sys,
         freed_words(diagnosis, last), counts, one_reading(diagnosis),
         _of_thousands(diagnosis.capture, level, int(last[level])),
     )  # fmt: skip
@@ -313,24 +307,6 @@ def _of_level(known: pd.DataFrame, level: str, step: int) -> Text:
     began = text("{} at {}", before, MomentName(first["moment"]))
     ended = text("{} at {}", size, MomentName(last["moment"]))
     return text("{} went from {} to {}{}{}.", level, began, ended, within, peak)
-
-
-def _lows_of_swings(sizes: list[float], ratio: float) -> list[float]:
-    """What the size fell to after each peak since the first; empty unless it returned twice."""
-    is_high = [size * ratio >= max(sizes) for size in sizes]
-    since = is_high[is_high.index(True) :]
-    if sum(high and not before for before, high in pairwise(since)) < MIN_RETURNS:
-        return []
-    lows, turn, is_falling = list[float](), sizes[0], False
-    for size in sizes:
-        if is_falling and size >= turn * ratio:
-            lows.append(turn)
-            is_falling, turn = False, size
-        elif not is_falling and size * ratio <= turn:
-            is_falling, turn = True, size
-        else:
-            turn = min(turn, size) if is_falling else max(turn, size)
-    return [*lows, turn] if is_falling else lows
 
 
 def _of_idle(last: pd.Series, known: pd.DataFrame) -> Text:

@@ -11,10 +11,12 @@ from gomem.analysis.memory.readings import ALL
 from gomem.analysis.series.level import Level
 from gomem.causes.collecting import collector_is_busy, cost_is_open, costlier_since_start
 from gomem.diagnosis.few_fields import heap_level, step_of
-from gomem.diagnosis.live_by_fields import risen_without_gc
+from gomem.diagnosis.goal_ahead import goal_ahead
+from gomem.diagnosis.live_by_fields import risen_without_gc, was_as_large_before
 from gomem.diagnosis.live_level import level_at_end
 from gomem.diagnosis.observations import goal_reached_words, grew, level_since
 from gomem.diagnosis.said_in_text import is_within
+from gomem.diagnosis.swings import lows_of_swings
 from gomem.facts.live_heap import heap_needs_of
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.facts.told_beside import texts_beside
@@ -96,8 +98,8 @@ def is_at_its_highest(diagnosis: Diagnosis) -> bool:
     if last is not None and last.memstats is not None:
         return False
     sizes = account.level(ALL).since_start.values
-    if goal_reached_words(diagnosis):
-        return False  # with garbage
+    if goal_reached_words(diagnosis):  # with garbage, by a log; fields leave it open
+        return goal_ahead(account, facts) is not None
     if sizes[-1] < sizes.max() / diagnosis.thresholds.rise_ratio:
         return False  # it came back
     return diagnosis.thresholds.has_grown(int(sizes[0]), int(sizes[-1]))
@@ -127,7 +129,8 @@ def shows_no_growth(diagnosis: Diagnosis) -> bool:
     Without a total, a program's log or a container's readings can show it.
     """
     account = diagnosis.facts.account
-    if grew(diagnosis) or series_not_read(diagnosis.capture) or risen_without_gc(diagnosis):
+    is_open = bool(risen_without_gc(diagnosis)) and not was_as_large_before(diagnosis)
+    if grew(diagnosis) or series_not_read(diagnosis.capture) or is_open:
         return False
     if account is None or len(account.snapshots) < MIN_READINGS:
         return _other_levels_stay(diagnosis)
@@ -198,6 +201,9 @@ def stays(sizes: Sequence[int], limits: Thresholds, step: int = 1) -> bool:
     """
     if max(sizes) - min(sizes) <= step:
         return True
+    lows = lows_of_swings(sizes, limits.rise_ratio)
+    if lows and not limits.has_grown(sizes[0], int(lows[-1])):
+        return True  # it falls to what it was at first
     rise = Level("", np.arange(len(sizes), dtype=float), np.array(sizes, float)).rise
     if rise is None or limits.has_grown(int(rise.first), int(rise.last)):
         return False

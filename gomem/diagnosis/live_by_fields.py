@@ -31,7 +31,18 @@ def live_words(diagnosis: Diagnosis, known: pd.DataFrame, level: str) -> Text:
 
 
 def _by_goal(diagnosis: Diagnosis, last: pd.Series) -> Text:
-    """The live heap that the goal was computed from; empty for the least goal, or a limit's."""
+    """The live heap that the goal was computed from; empty for the least goal, or a limit's.
+
+    A heap that is at its goal in each reading, with many GCs in between, is live nearly as a whole.
+    """
+    counters = diagnosis.facts.counters
+    is_enough = counters is not None and counters.cycles >= diagnosis.thresholds.enough_cycles
+    if counters is not None and is_enough and counters.is_always_collecting:
+        words = (
+            "HeapAlloc is at the heap goal of {} (NextGC) in the last readings, with {} in "
+            "between: nearly all of it is live."
+        )
+        return text(words, Bytes(counters.goal_bytes), Count(counters.cycles, "GC"))
     setting, limit = diagnosis.facts.settings.gogc, diagnosis.facts.settings.memory_limit
     gogc, goal = float(setting.value), last["NextGC"]
     is_limited = limit is not None and math.isfinite(float(limit.value))
@@ -119,3 +130,15 @@ def risen_without_gc(diagnosis: Diagnosis) -> Text:
     lag = " A heap profile shows the heap at the last GC, so it does not show the rise."
     profiles = diagnosis.capture.heap_profiles
     return text(words, *where, count, name, Bytes(before), Bytes(after), lag if profiles else "")
+
+
+def was_as_large_before(diagnosis: Diagnosis) -> bool:
+    """Whether the heap was as large as in the last reading before the last GC, which freed it."""
+    known = [m for m in diagnosis.case.facts.of_last_process if m.told("NumGC") is not None]
+    count = known[-1].told("NumGC") if known else None
+    before = [moment for moment in known if moment.told("NumGC") != count]
+    name = next((name for name in LEVELS if known and known[-1].told(name) is not None), None)
+    if name is None:
+        return False
+    most = max((moment.told(name) or 0 for moment in before), default=0)
+    return (known[-1].told(name) or 0) <= most

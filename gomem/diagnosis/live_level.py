@@ -10,7 +10,7 @@ import numpy as np
 from gomem.analysis.memory.live_heap import LOG, PROFILES
 from gomem.analysis.series.level import LATE, Level
 from gomem.analysis.series.shapes import MOVES
-from gomem.causes.checks import grows
+from gomem.causes.checks import grows, printed_bytes
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, Count, Seconds, Text, text
 
@@ -74,11 +74,13 @@ def _stays(values: np.ndarray, errors: np.ndarray) -> bool:
 def live_level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """Say that the last GCs found about the same live heap; empty if they did not, or are few."""
     stretch, account = live_stretch(diagnosis), diagnosis.facts.account
-    if facts is None or facts.ledger is None or stretch is None or account is None:
+    live = diagnosis.facts.live_heap
+    if facts is None or facts.ledger is None or stretch is None or account is None or live is None:
         return Text()
     if stretch.most < MIN_SHARE * account.last.total_bytes:
         return Text()
-    least, most = Bytes(round(stretch.least)), Bytes(round(stretch.most))
+    ends, error = (stretch.least, stretch.most), live.level.error_at(-1)
+    least, most = (Bytes(printed_bytes(size, error)) for size in ends)
     size = most if least == most else text("{} to {}", least, most)
     which = "all" if stretch.is_whole else "the last"
     is_both = stretch.is_whole and stretch.readings == 2

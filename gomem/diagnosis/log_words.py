@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.analysis.memory.heap_slots import LEAST_GOAL_BYTES
 from gomem.analysis.memory.live_heap import LOG
 from gomem.analysis.series.excursion import at_base
 from gomem.causes.checks import grows, printed_bytes
-from gomem.causes.collecting import costlier_since_start
+from gomem.causes.collecting import costlier_since_start, every
+from gomem.causes.commands import TAKE_ALLOCS
 from gomem.diagnosis.listed_memory import SMAPS_TOO, Told
 from gomem.diagnosis.live_level import live_stretch
+from gomem.facts.profiles import ALLOCATED, that_count
+from gomem.facts.settings import text_of
+from gomem.inputs.environ.parse import GOGC
 from gomem.statistics.quantiles import carries
-from gomem.text import Bytes, Count, MostShare, Rate, Seconds, Share, Text, joined, text
+from gomem.text import (
+    Bytes,
+    Command,
+    Count,
+    MostShare,
+    Rate,
+    Seconds,
+    Share,
+    Text,
+    joined,
+    text,
+)
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -22,6 +39,7 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
 
+RARER = 10  # times: how much rarer GCs are at the GOGC that is advised
 MIN_GCS = 3  # for a direction of the heap
 MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
 
@@ -48,8 +66,35 @@ def by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     sentence = joined(" ", filter(None, (sentence, _start_up_words(log))))
     live, grew = _live_heap(diagnosis)
     earlier, grew_before = _earlier_runs(diagnosis)
-    told = joined(" ", filter(None, (sentence, live, earlier)))
-    return told, grew or grew_before, SMAPS_TOO
+    often, step = _least_goal(diagnosis)
+    told = joined(" ", filter(None, (sentence, live, often, earlier)))
+    return told, grew or grew_before, step or SMAPS_TOO
+
+
+def _least_goal(diagnosis: Diagnosis) -> tuple[Text, Text]:
+    """Say that GCs are frequent because the heap is small, and what makes them rarer; else empty.
+
+    A heap below the least goal of a GOGC is not collected before it: that goal alone sets the pace.
+    """
+    log, gogc = diagnosis.collector, float(diagnosis.facts.settings.gogc.value)
+    assert log is not None
+    cost = log.cost
+    if not diagnosis.thresholds.are_frequent(cost.interval.p50) or not gogc < math.inf:
+        return Text(), Text()
+    least, rate = round(gogc * LEAST_GOAL_BYTES), cost.allocation_rate.value
+    if rate is None or not 0 < (cost.heap_goal_bytes or 0) <= least:
+        return Text(), Text()
+    words = (
+        "A GC runs {} because the heap goal is the least that GOGC={} allows, {}, and the program "
+        "allocates {}."
+    )
+    now, often = text_of(GOGC, gogc), every(cost.interval.p50)
+    said = text(words, often, now, Bytes(least), Rate(rate))
+    more = f"{GOGC}={text_of(GOGC, RARER * gogc)}"
+    shows = that_count(ALLOCATED, diagnosis.capture.heap_profiles)
+    who = "" if shows else text("See who allocates: {}. ", TAKE_ALLOCS)
+    step = "{}For a tenth of the GCs, at a least goal of {}, set: {}."
+    return said, text(step, who, Bytes(RARER * least), Command(more))
 
 
 def _start_up_words(log: CollectorFacts) -> Text:

@@ -17,6 +17,7 @@ from gomem.causes.checks import grows
 from gomem.causes.goroutines import where_words
 from gomem.causes.sites import changed_sites, share_words
 from gomem.diagnosis.changes import change_words, is_stable
+from gomem.diagnosis.goal_ahead import goal_ahead
 from gomem.diagnosis.level_at_end import alike_at_the_end, peak_and_level
 from gomem.diagnosis.part_words import level_words, part_name
 from gomem.facts.profiles import IN_USE, that_count
@@ -182,6 +183,8 @@ def whole_words(account: Account, case: Case) -> Text:
 
 def _is_garbage(account: Account, case: Case) -> bool:
     """Whether most of a rise was allocated since the last GC: it ends at the heap goal."""
+    if goal_ahead(account, case.facts) is not None:
+        return True
     garbage = (part.change.low for part in account.parts if part.groups == frozenset({GARBAGE}))
     return sum(garbage) > case.thresholds.most_share * account.change_bytes > 0
 
@@ -299,7 +302,7 @@ def grew(diagnosis: Diagnosis) -> bool:
 
 
 def goal_reached_words(diagnosis: Diagnosis) -> Text:
-    """Say that RSS is below the log's heap goal, if it grew and the live heap did not."""
+    """Say that RSS is below the heap goal, if it grew and the live heap did not."""
     account, goal = diagnosis.facts.account, _goal_above(diagnosis)
     limits = diagnosis.thresholds
     if account is None or goal is None or not _rose(account.first, account.last, limits):
@@ -312,9 +315,14 @@ def goal_reached_words(diagnosis: Diagnosis) -> Text:
 
 
 def _goal_above(diagnosis: Diagnosis) -> int | None:
-    """The last goal in the log, if no MemStats divide RSS, which is about the goal or less."""
+    """The last goal, if no MemStats divide RSS, and all that came since can be garbage.
+
+    By some of their fields, or because RSS is about the log's goal or less.
+    """
     facts, limits = diagnosis.facts, diagnosis.thresholds
     account, log, live = facts.account, facts.collector, facts.live_heap
+    if account is not None and (ahead := goal_ahead(account, facts)) is not None:
+        return ahead
     if account is None or account.quantity != "rss" or log is None or live is None:
         return None
     if facts.by_moment[account.last.moment].memstats is not None:

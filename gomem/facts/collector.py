@@ -27,6 +27,7 @@ from gomem.analysis.collector.steps import (
 )
 from gomem.analysis.collector.timeline import gc_scavenges, gc_timeline
 from gomem.analysis.collector.triggers import METRICS, GcTriggers, gc_triggers
+from gomem.statistics.quantiles import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -201,6 +202,14 @@ class CollectorFacts:
         for piece in pieces_of(self.cycles, ["number"]):
             last = int(piece["number"].iloc[-1]) if len(piece) else last
         return last
+
+    def pauses_after(self, seconds: float) -> Tally:
+        """Return the STW times of the collections that began so long after a process's start."""
+        stops = Tally()
+        for piece in pieces_of(self.cycles, ["at_seconds", *STOPS]):
+            late = piece[piece["at_seconds"] >= seconds]
+            stops.add(stopped_seconds(late).to_numpy(float))
+        return stops
 
     @cached_property
     def longest_stop(self) -> pd.Series | None:

@@ -172,12 +172,13 @@ class MomentFacts(Answer):
 
     @property
     def counter_reading(self) -> CounterReading | None:
-        """The process's counters at the snapshot; None without MemStats."""
-        if self.memstats is None:
+        """The process's counters at the snapshot; None without any of MemStats."""
+        stats = self.any_memstats
+        if stats is None:
             return None
         page, cpu = (self.page, self.paths.get(METRICS_PAGE, "")), self.scraped.get(PROCESS_CPU)
         paths = self.path("memstats"), self.path("metrics")
-        return CounterReading(self.memstats, self.metrics, *paths, self.name, *page, cpu)
+        return CounterReading(stats, self.metrics, *paths, self.name, *page, cpu, self.time)
 
     @property
     def goroutine_count(self) -> int | None:

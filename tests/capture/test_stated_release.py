@@ -98,3 +98,17 @@ CLUSTER = "k3s version v1.32.3+k3s1 (079ffa8d)\ngo version go1.23.6\n"
 )
 def test_the_release_of_a_cluster_is_not_that_of_its_pods(text, release):
     assert release == stated_release(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("The lab's intake, PID 31. Go 1.20.14, no cgo. It grows.", "go1.20.14"),
+        ("It has 128 MB. Go 1.19. After the probes came, it is slow.", "go1.19"),
+        ("It has 128 MB.\nGo 1.19.\n", "go1.19"),
+        ("Every release since Go 1.19. It is slow.", ""),
+        ("Go 1.19. It was the same with Go 1.18.", ""),
+    ],
+)
+def test_a_sentence_can_be_the_release(text, release):
+    assert release == stated_release(text.encode())

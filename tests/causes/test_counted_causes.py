@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.analysis.collector.counters import LIMITER
+import gomem
+from gomem.analysis.collector.counters import LIMITER, CounterReading, collector_counters
 from gomem.causes import forced_gc, gc_pressure, long_pauses, memory_limit_thrash
 from gomem.causes.thresholds import Thresholds
 from gomem.facts.callers import RuntimeCpu
@@ -255,7 +256,8 @@ def test_no_room_says_what_is_live_and_what_is_allocated():
 
     assert said.title == (
         "The heap has hardly any headroom, as a memory limit leaves it: the goal is 7 MiB above "
-        "140 MiB of live heap; the GC has taken 25 % of the CPU since the start"
+        "140 MiB of live heap; the GC has taken 25 % of the CPU since the start, with a cycle "
+        "every 500 ms on average"
     )
     assert ("critical", 140 * MIB, 0.25) == (str(said.severity), said.bytes, said.cpu_fraction)
     evidence = {one.field: one.value for one in said.evidence}
@@ -401,3 +403,72 @@ def test_a_log_speaks_before_the_counters():
 
     assert case.facts.counters.cpu_fraction == 0.5
     assert [] == gc_pressure.find(case)
+
+
+ROW = (
+    "2026/11/21 03:10:{:02} HeapAlloc={} TotalAlloc={} Sys={} HeapReleased=1048576 NextGC={} "
+    "NumGC={}\n"
+)
+
+
+def logged(tmp_path, words="", *, live=50.0, goal=50.01, sys=71, gcs=15, step=20, rest=""):
+    """A program's own log: six readings in fifty seconds, with so many GCs between two."""
+    sizes = [round(size * MIB) for size in (live, 200, sys, goal)]
+    rows = [
+        ROW.format(
+            10 * place, sizes[0], sizes[1] + place * step * MIB, *sizes[2:], 40 + place * gcs
+        )
+        for place in range(6)
+    ]
+    (tmp_path / "mail.txt").write_text(f"{words}\n\n{''.join(rows)}\n{rest}")
+    return gomem.diagnose(tmp_path / "mail.txt")
+
+
+LIMITED_TO_64 = "The store (arm64) runs with GOMEMLIMIT=64MiB. Go 1.22."
+
+
+def test_a_log_at_its_goal_and_above_a_stated_limit_is_too_tight(tmp_path):
+    diagnosis = logged(tmp_path, LIMITED_TO_64)
+    (finding, *_) = diagnosis.findings
+
+    assert ("memory-limit-thrash", "warning", "likely") == (
+        finding.code,
+        f"{finding.severity}",
+        finding.confidence,
+    )
+    assert {"49 MiB", "64 MiB", "667 ms"} <= {f"{part}" for part in finding.title.parts}
+    assert "From about " in diagnosis.verdict.next_step
+    assert "not used" not in diagnosis.verdict.further
+
+
+@pytest.mark.parametrize(
+    ("words", "about"),
+    [
+        pytest.param(LIMITED_TO_64, {"sys": 60}, id="below the limit"),
+        pytest.param(LIMITED_TO_64, {"live": 40.0}, id="a heap below its goal"),
+        pytest.param(LIMITED_TO_64, {"gcs": 3}, id="few GCs"),
+    ],
+)
+def test_a_log_shows_no_tight_limit(tmp_path, words, about):
+    found = logged(tmp_path, words, **about).findings
+
+    assert "memory-limit-thrash" not in [finding.code for finding in found]
+
+
+def test_a_page_without_a_time_below_a_log_hides_no_pace(tmp_path):
+    rest = f"# HeapAlloc = {50 * MIB + 77}\n# NextGC = {50 * MIB}\n# NumGC = 120\n"
+    counters = logged(tmp_path, rest=rest).facts.counters
+
+    assert (75, 50.0) == (counters.cycles, counters.seconds)
+
+
+def test_the_last_readings_at_the_goal_are_counted_alone():
+    rows = [
+        pd.Series({"NumGC": gcs, "HeapAlloc": heap * MIB, "NextGC": 100 * MIB})
+        for gcs, heap in ((1, 20), (9, 60), (20, 100), (60, 101), (99, 100))
+    ]
+    readings = [CounterReading(row, {}, "log", "", f"{at}") for at, row in enumerate(rows)]
+    few, late = (collector_counters(readings[:-1]), collector_counters(readings))
+
+    assert (59, False) == (few.cycles, few.is_always_collecting)
+    assert (79, True) == (late.cycles, late.is_always_collecting)

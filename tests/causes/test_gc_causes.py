@@ -21,7 +21,7 @@ from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.facts.callers import Caller, RuntimeCpu
 from gomem.facts.moment import MomentFacts
-from gomem.facts.settings import ENVIRONMENT, GOALS, METRICS, Setting
+from gomem.facts.settings import ENVIRONMENT, GOALS, LOG, METRICS, Setting
 from gomem.releases import GoVersion
 from gomem.text import Command, Share
 from gomem.units import MIB
@@ -106,16 +106,24 @@ def test_a_low_gogc_goes_back_to_the_default_first(gogc, is_low):
     assert "See who allocates" in finding.next_step
 
 
-@pytest.mark.parametrize(("gogc", "is_found"), [(0.2, True), (0.6, False)])
-def test_a_stated_low_gogc_is_pressure_from_a_twentieth_on(gogc, is_found):
+@pytest.mark.parametrize(
+    ("gogc", "is_found"),
+    [
+        pytest.param(Setting("GOGC", 0.2, METRICS, "metrics.json"), True, id="20"),
+        pytest.param(Setting("GOGC", 0.6, METRICS, "metrics.json"), False, id="60"),
+        pytest.param(Setting("GOGC", 0.2, LOG, "gc.log", 0.18, 0.22), True, id="inferred"),
+        pytest.param(Setting("GOGC", 0.3, LOG, "gc.log", 0.2, 0.9), False, id="up to 90"),
+    ],
+)
+def test_a_low_gogc_is_pressure_from_a_twentieth_on(gogc, is_found):
     """
     Every 200 ms 24 ms of CPU of 2 Ps: 6 %, which a GOGC of 100 would make a fifth of.
     """
     case = answers(*every_cpu(0.200, 24.0))
-    settings = replace(case.facts.settings, gogc=Setting("GOGC", gogc, METRICS, "metrics.json"))
-    findings = gc_pressure.find(but(case, settings=settings))
+    findings = gc_pressure.find(but(case, settings=replace(case.facts.settings, gogc=gogc)))
 
     assert ["possible"] * is_found == [finding.confidence for finding in findings]
+    assert is_found == any(f"GOGC={gogc.text}" in finding.title for finding in findings)
 
 
 @pytest.mark.parametrize(
@@ -525,3 +533,12 @@ def test_an_environment_that_does_not_set_gogc_is_not_its_source(is_set, source)
     (said,) = (row.value for row in finding.evidence if row.field == "source of GOGC")
     assert said.startswith("the default") == (not is_set)
     assert is_set or source == said
+
+
+def test_long_pauses_of_the_start_alone_are_none_of_a_log_that_goes_on():
+    start = [{"at": 0.1 * number, "first": 22} for number in range(1, 5)]
+    late = every(1.5)[1:]
+
+    assert ["long-pauses"] == found(answers(*start))
+    assert [] == found(answers(*start, *late))
+    assert ["long-pauses"] == found(answers(*start, *late, *[{"at": 90.0, "first": 22}] * 3))

@@ -182,6 +182,23 @@ def test_lows_that_do_not_rise_are_not_said_to(tmp_path):
     assert "What it falls to" not in f"{said.verdict.sentence}"
 
 
+@pytest.mark.parametrize(
+    ("sizes", "low", "is_growth"),
+    [
+        pytest.param((6, 20, 40, 7, 21, 44, 5, 30), 5, False, id="back to the first"),
+        pytest.param((6, 20, 40, 15, 21, 44, 18, 30), None, True, id="not so low"),
+        pytest.param((6, 20, 44, 7, 21, 30), None, True, id="one peak"),
+    ],
+)
+def test_a_wave_that_falls_to_what_it_was_at_first_is_no_growth(tmp_path, sizes, low, is_growth):
+    said = diagnosed(tmp_path, "\n".join(SWINGING.format(size, 50 - size) for size in sizes))
+
+    words = f"{said.verdict.sentence}"
+    assert (low is not None) == (f"has moved between {low} MiB and 44 MiB" in words)
+    assert is_growth == (said.verdict.severity is not None)
+    assert is_growth == ("no ongoing growth seen" not in as_text(said))
+
+
 def test_a_count_that_stays_is_of_all_readings(tmp_path):
     text = "".join(f"10:5{minute}:04 go routines: 26\n" for minute in range(4))
 

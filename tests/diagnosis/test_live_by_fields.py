@@ -29,6 +29,17 @@ def test_the_heap_goal_says_what_was_live(environ, live, tmp_path):
     assert bool(live) == ("(NextGC)" in sentence)
 
 
+@pytest.mark.parametrize(("gcs", "is_all_live"), [(40, True), (2, False)])
+def test_a_heap_always_at_its_goal_is_live(gcs, is_all_live, tmp_path):
+    row = "HeapAlloc={} NextGC=50331648 GCCPUFraction=0.01 NumGC={}\n"
+    sizes = enumerate((50331640, 50331650, 50331648, 51000000))
+
+    sentence = said(tmp_path, "".join(row.format(size, gcs * place) for place, size in sizes))
+
+    assert is_all_live == ("nearly all of it is live" in sentence)
+    assert is_all_live == ("about 24 MiB were live" not in sentence)
+
+
 def test_the_least_goal_says_nothing(tmp_path):
     text = "HeapAlloc = 229165\nHeapInuse = 343965\nNextGC = 4194304\nNumGC = 0\n"
 

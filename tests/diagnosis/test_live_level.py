@@ -239,3 +239,20 @@ def test_a_log_of_nothing_but_a_rise_says_when_it_ends(first, is_said, tmp_path)
     words = "The heap grew at each, as in a start-up or a leak; the log ends 7 s after the start."
 
     assert is_said == (words in str(gomem.diagnose(log).verdict.sentence))
+
+
+def test_a_level_of_a_log_is_as_the_log_prints_it(tmp_path):
+    line = (
+        "gc {0} @{1}.000s 0%: 0.1+9+0.01 ms clock, 0.2+0.1/1/9+0.02 ms cpu, 240->241->57 MB, "
+        "242 MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+    )
+    row = "  611 root      3.9  1.2 1898492 {0}     00:{1} 5 bin/risk\n"
+    head = "  PID USER     %CPU %MEM    VSZ   RSS     ELAPSED NLWP COMMAND\n"
+    log = "".join(line.format(number, 8 * number) for number in range(1, 9))
+    rows = "".join(row.format(263000 + at, at) for at in (17, 34, 51))
+    (tmp_path / "mail.txt").write_text(f"It runs with GOGC=off.\n\n{log}\n{head}{rows}")
+
+    diagnosis = gomem.diagnose(tmp_path / "mail.txt")
+
+    assert "The live heap is level: 57 MiB after all 8 GCs" in diagnosis.verdict.headline
+    assert 8 == diagnosis.collector.triggers.of("limit")["cycles"]

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import gomem
+from gomem.diagnosis.live_by_fields import was_as_large_before
 from gomem.units import MIB
 from gomem.views.report.verdict import verdict
 from tests.builders import FIXTURES
@@ -62,3 +63,41 @@ def test_a_rise_after_which_no_gc_ran_says_so(tmp_path, last, is_said):
         "and how much of it is live is unknown until the next GC (heap goal 900 MiB)."
     )
     assert is_said == (words in said)
+
+
+@pytest.mark.parametrize(("before", "is_open"), [(560, False), (500, True)], ids=["as high", "low"])
+def test_a_rise_to_less_than_a_gc_has_freed_is_no_ongoing_growth(tmp_path, before, is_open):
+    for name, size, count in zip("1234", (100, before, 440, 550), (6, 7, 8, 8), strict=True):
+        snapshot(tmp_path / name, size * MIB, count)
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    assert "how much of the rise is live is unknown" in " ".join(diagnosis.verdict.whose)
+    assert is_open == (not was_as_large_before(diagnosis))
+
+
+PS = "  PID USER     %CPU %MEM    VSZ   RSS     ELAPSED NLWP COMMAND\n"
+PROCESS = "  611 root      3.1  0.4 1670128 {}      00:{} 6 bin/store\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_open"),
+    [
+        pytest.param({"HeapAlloc": 100, "NextGC": 130}, True, id="35 MiB since the last GC"),
+        pytest.param({"HeapAlloc": 80, "NextGC": 130}, False, id="15 MiB"),
+        pytest.param({"HeapAlloc": 140, "NextGC": 130}, False, id="a goal that is reached"),
+        pytest.param({"HeapAlloc": 100}, False, id="no goal"),
+    ],
+)
+def test_what_was_allocated_since_the_last_gc_can_be_garbage(tmp_path, fields, is_open):
+    rows = (PROCESS.format(kib, at) for at, kib in ((15, 90000), (30, 100000), (45, 114000)))
+    sizes = "".join(f"# {name} = {size * MIB}\n" for name, size in fields.items())
+    page = f"{sizes}# HeapSys = {150 * MIB}\n# NumGC = 5\n"
+    (tmp_path / "mail.txt").write_text(f"{PS}{''.join(rows)}\nand its page:\n\n{page}")
+
+    diagnosis = gomem.diagnose(tmp_path / "mail.txt")
+
+    said = " ".join(map(str, (diagnosis.verdict.sentence, *diagnosis.verdict.whose)))
+    assert is_open == ("heap reaches its goal of 130 MiB" in said)
+    assert is_open == ("still growing" not in said)
+    assert "healthy" not in verdict(diagnosis).label

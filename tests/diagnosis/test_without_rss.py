@@ -201,7 +201,8 @@ UNKNOWN = {"p99": None, "max": None}
 def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None, missing=0):
     stw = SimpleNamespace(**{"n": cycles} | stops)
     cost = SimpleNamespace(cycles=cycles, seconds=seconds, gc_cpu_fraction=cpu, stw=stw,
-                           steady_cycles=1, heap_live_last_bytes=live and live * MIB)  # fmt: skip
+                           steady_cycles=1, heap_live_last_bytes=live and live * MIB,
+                           interval=SimpleNamespace(p50=None))  # fmt: skip
     lines = SimpleNamespace(old_lines=0)
     return SimpleNamespace(
         cost=cost, last_run=run, runs=(), costliest_run=None, missing=missing, log=lines

@@ -1,7 +1,8 @@
 """What do a process's own counters say about its collections, when there is no log?
 
 MemStats and runtime/metrics count from the process's start, so the difference of two readings
-covers the time in between. LastGC uses the runtime's own clock. Since Go 1.20, the CPU of
+covers the time in between. LastGC uses the runtime's own clock; without it, as in a program's own
+log, the times of the readings count. Since Go 1.20, the CPU of
 collections is /cpu/classes/gc/total without idle marking, as a share of /cpu/classes/total. Before
 that, GCCPUFraction is the same share, cumulative since the process's start. Since Go 1.19,
 /gc/limiter/last-enabled gives the last collection at which the runtime limited GC to about half of
@@ -11,6 +12,7 @@ the CPU. A page of metrics has neither share, but the CPU of the whole process, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -28,6 +30,8 @@ ALL_CPU = "/cpu/classes/total:cpu-seconds"
 LIMITER = "/gc/limiter/last-enabled:gc-cycle"
 PROCESS_CPU = "process_cpu_seconds_total"
 _CLASSES = {GC_CPU, IDLE_MARKING, STOPS, ALL_CPU}
+MIN_AT_GOAL = 3  # readings: two meet a collection by chance
+AT_GOAL = 0.999  # of the goal: that of a limit is a little above what a GC left
 _Shares = tuple[float | None, float | None]
 
 
@@ -43,6 +47,13 @@ class CounterReading:
     page: pd.Series | None = None  # MemStats from a Prometheus page, for what runtime/metrics lack
     page_path: str = ""  # the artefact of `page`
     cpu_seconds: float | None = None  # of the whole process; None if unknown
+    taken: pd.Timestamp | None = None  # when; None if unknown
+
+    @property
+    def clock(self) -> pd.Timestamp | None:
+        """The end of the last collection, else the time of the reading; None if unknown."""
+        last = self.time("LastGC")
+        return self.taken if last is None else last
 
     def count(self, name: str) -> int | None:
         """Return a counter; None if it is missing."""
@@ -65,9 +76,9 @@ class CounterReading:
 
     @property
     def is_collecting(self) -> bool:
-        """Whether the heap had reached its goal: a collection was due, or running."""
+        """Whether the heap had reached its goal, or nearly: a collection was due, or running."""
         size, goal = self.count("HeapAlloc"), self.count("NextGC")
-        return size is not None and goal is not None and size >= goal
+        return size is not None and goal is not None and size >= AT_GOAL * goal
 
     def _row(self, name: str) -> pd.Series:
         return self.memstats if self.page is None or name in self.memstats else self.page
@@ -79,7 +90,8 @@ class CollectorCounters:
 
     cycles: int  # collections
     forced: int | None  # collections forced by the program; not counted before Go 1.8
-    seconds: float | None  # between the last collections before both readings; None since the start
+    # Between the last collections before both readings, else between these; None since the start.
+    seconds: float | None
     paused_seconds: float | None  # STW time of these collections, if counted
     allocated_bytes: int | None  # the difference of TotalAlloc; None if it is not counted
     # The lowest NextGC of the readings, because the room is an average: a heap that grew had less
@@ -99,7 +111,9 @@ class CollectorCounters:
     # reading itself.
     none_since: CounterReading | None = None
     process_cpu_seconds: float | None = None  # CPU of the whole process; None if unknown
-    is_always_collecting: bool = False  # whether each of several readings met a collection
+    # Whether the heap had reached its goal at each of several readings, so that a collection was
+    # due or running. If only at the last ones, the counters are of those.
+    is_always_collecting: bool = False
     least_heap_bytes: int | None = None  # the lowest HeapAlloc of the readings
 
     @property
@@ -182,12 +196,14 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
     """Return the counters between the first and the last reading of a process, in time order.
 
     For a single reading, or if no collection ran in between, the counters are those since the
-    start. Readings before a restart, which resets counters, are left out. None if the last reading
-    does not count collections.
+    start. Readings before a restart, which resets counters, are left out; and those without a time
+    at the end, such as a page below a log. None if the last reading does not count collections.
     """
     counted = [
         (reading, cycles) for reading in readings if (cycles := reading.count("NumGC")) is not None
     ]
+    timed = [place for place, (reading, _) in enumerate(counted) if reading.clock is not None]
+    counted = counted[: timed[-1] + 1] if len(timed) > 1 else counted
     if not counted:
         return None
     last, cycles = counted[-1]
@@ -197,9 +213,22 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
             break
         run, before = [reading, *run], number
     if before < cycles:
-        return _counters(run, cycles - before, since_start=False)
+        run = list(_at_the_goal(run) or run)
+        return _counters(run, cycles - (run[0].count("NumGC") or 0), since_start=False)
     since = _counters([last], cycles, since_start=True)
     return replace(since, none_since=run[0] if len(run) > 1 else None)
+
+
+def _at_the_goal(run: Sequence[CounterReading]) -> Sequence[CounterReading]:
+    """Return the last readings at all of which the heap had reached its goal.
+
+    Empty for few of them, and if they do not have most of the collections.
+    """
+    ends = list(takewhile(lambda reading: reading.is_collecting, reversed(run)))[::-1]
+    if len(ends) < MIN_AT_GOAL:
+        return []
+    first, since, last = (reading.count("NumGC") or 0 for reading in (run[0], ends[0], run[-1]))
+    return ends if last - since > since - first else []
 
 
 def _counters(
@@ -248,8 +277,9 @@ def _process_cpu(first: CounterReading, last: CounterReading, *, since_start: bo
 
 
 def _seconds_between(first: CounterReading, last: CounterReading) -> float | None:
-    """Return the time between the last collections before both readings, by the runtime's clock."""
-    before, after = first.time("LastGC"), last.time("LastGC")
+    """Return the time between the last collections before both readings, else between these."""
+    ends = [reading.time("LastGC") for reading in (first, last)]
+    before, after = (first.taken, last.taken) if None in ends else ends
     if before is None or after is None:
         return None
     seconds = (after - before).total_seconds()

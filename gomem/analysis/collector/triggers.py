@@ -219,11 +219,17 @@ class _Limited:
         return pd.Series(goals.run).map(self.gogc).to_numpy(float)
 
     def made(self, goals: Goals) -> np.ndarray:
-        """Return whether a limit set each of these goals."""
-        lower = _below(goals, self.gogc_of(goals)) & np.isin(goals.run, list(self.lower))
+        """Return whether a limit set each of these goals.
+
+        With GOGC=off nothing else does, unless the program sets it later, after the least goal.
+        """
+        gogc = self.gogc_of(goals)
+        lower = _below(goals, gogc) & np.isin(goals.run, list(self.lower))
         cramped = (goals.percents()[1] < CRAMPED_PERCENT) & goals.may_be_limited
         stays = goals.may_be_limited & np.isin(goals.run, list(self.constant))
-        return goals.beyond_any | lower | stays | (cramped & np.isin(goals.run, list(self.sure)))
+        is_off = np.isinf(gogc) & (goals.goal > FIRST_GOAL_BYTES)
+        is_sure = np.isin(goals.run, list(self.sure))
+        return goals.beyond_any | lower | stays | is_off | (cramped & is_sure)
 
 
 def _runs_with_lower(counts: Counter[int], allowed: pd.DataFrame) -> frozenset[int]:

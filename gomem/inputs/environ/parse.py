@@ -51,6 +51,7 @@ _ANYWHERE = re.compile(
 # What says of a variable that it is set, and what asks, advises, or speaks of another time.
 _STATES = re.compile(
     rb"(?<=\w )(?:sets?|r[ua]n(?:s|ning)?|start(?:s|ed)?|deploy(?:s|ed)?|us(?:es?|ing)|ha[sv]e?)\b"
+    rb"|(?<=[,)] )(?:sets|runs|running|starts|started|deploy(?:s|ed)|us(?:es|ing)|has)\b"
 )
 _ASKS = re.compile(
     rb"\?|n't\b|\b(?:would|could|should|might|may|if|try|tried|tests?|tested|suggest\w*|recommend\w*"

@@ -1,19 +1,21 @@
 """Groups MemStats fields in a text into dumps: where does the next begin, and is the last one cut?
 
 A repeated field begins another dump. So does the field that usually comes first, which is known by
-the text before it: the start of a line, or other words.
+the text before it: the start of a line, or other words. Go defines Alloc and HeapAlloc as equal, so
+another value of either before a repeated field begins one, too.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 SIZES = (
     "TotalAlloc", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "StackInuse",
@@ -21,6 +23,7 @@ SIZES = (
     "OtherSys", "NextGC", "Alloc", "Sys",
 )  # fmt: skip
 ANYBODYS = frozenset({"Alloc", "Sys", "Lookups", "Mallocs", "Frees"})  # used by other programs, too
+EQUAL = {"Alloc": "HeapAlloc", "HeapAlloc": "Alloc"}  # by definition
 MIN_FIELDS = 3
 MAX_WORDS = 4  # other words in a line with a single size; with more, it is a sentence
 # Unambiguous names: one of them is enough if a separator such as `=` and a size follow.
@@ -49,17 +52,23 @@ class Field:
 
 def dumps_of(fields: Sequence[Field]) -> Iterator[list[Field]]:
     """Yield the fields of each dump."""
-    dump: list[Field] = []
-    names: set[str] = set()
+    dump: dict[str, Field] = {}
     head = _head(fields)
-    for size in fields:
-        if size.name in names or (size.name == head and dump):
-            yield dump
-            dump, names = [], set()
-        dump.append(size)
-        names.add(size.name)
+    for size, later in pairwise([*fields, None]):
+        assert size is not None
+        is_other = later is not None and later.name in dump and _differs(dump, size)
+        if dump and (size.name in dump or size.name == head or is_other):
+            yield [*dump.values()]
+            dump = {}
+        dump[size.name] = size
     if dump:
-        yield dump
+        yield [*dump.values()]
+
+
+def _differs(dump: Mapping[str, Field], size: Field) -> bool:
+    """Whether the field that equals a field by definition has another value in a dump."""
+    same = dump.get(EQUAL.get(size.name, ""))
+    return same is not None and abs(same.value - size.value) > same.step + size.step
 
 
 def _head(fields: Sequence[Field]) -> str | None:

@@ -3,6 +3,7 @@ r"""Rewrites MemStats in words as plain `Name: number`, whatever form they were 
 Rewritten    A table whose columns are fields, see `columns`.
              A line of InfluxDB's protocol, whose whole numbers end in `i`: `heap_sys_bytes=237i`.
              `alloc=6.7GB sys=14.2GB` of geth's and Erigon's logger: HeapAlloc and Sys.
+             `alloc=25681136 total=70511640 sys=53130504`: the second is TotalAlloc.
              Names of telemetry libraries, see `telemetry`.
              `MemStats.Sys: 8.0MB`, with the name of the struct.
              Short names (`Idle: n`), if at least two lines have the same ones.
@@ -45,6 +46,12 @@ _TAG = re.compile(rb"<[^<>\n]{1,200}>")
 _INFLUX = re.compile(rb"^\S+ [\w.]+=-?[\d.]+i?,(?:[\w.]+=[^\s,]+,){2}\S*", re.MULTILINE)
 _WHOLE = re.compile(rb"(=\d+)i(?=,|\s|$)")
 _LOGGED = re.compile(rb"\balloc=(\d[\d.]*[KMGT]i?B +sys=\d[\d.]*[KMGT]i?B)(?!\w)")
+# `alloc=25681136 total=70511640 sys=53130504`, in the order of MemStats.
+_IN_ORDER = re.compile(
+    rb"\b(alloc(?P<sign>[=:] ?)\d[\d.]*(?: ?[KMGT]?i?B)?,? +)total(?=(?P=sign)\d[\d.]*"
+    rb"(?: ?[KMGT]?i?B)?,? +sys(?P=sign)\d)",
+    re.IGNORECASE,
+)
 _TWICE = re.compile(
     rb"(?<![\d.])(?P<rounded>\d+(?:\.\d+)?) ?(?P<unit>[KMGT])i?B(?![A-Za-z])"
     rb"(?:[ \t(=/|~,]{1,8}\d[\d.]* ?[KMGT]i?B(?![A-Za-z])){0,3}"
@@ -72,7 +79,7 @@ def plain_words(data: bytes) -> bytes:
     plain = with_columns_in_words(with_rows_in_words(plain))
     plain = _INFLUX.sub(lambda line: _WHOLE.sub(rb"\1", line[0]), plain)
     plain = _LOGGED.sub(rb"HeapAlloc=\1", plain)
-    plain = with_plain_names(plain)
+    plain = with_plain_names(_IN_ORDER.sub(rb"\1TotalAlloc", plain))
     plain = _TYPED.sub(b"", _TWICE.sub(_exact, plain))
     plain = _GLOSS.sub(_without_gloss, plain)
     plain = _with_long_names(_STRUCT.sub(b"", plain))

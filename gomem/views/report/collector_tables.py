@@ -231,15 +231,13 @@ def times_table(pauses: GcPauses) -> Table:
     return table("GC times", QUANTILES, rows)
 
 
-NO_GOGC = (
-    "GOGC is off or unknown, so a GC counts as limit-driven if no constant GOGC explains its goal"
-)
+NO_GOGC = "GOGC is unknown, so a GC counts as limit-driven if no constant GOGC explains its goal"
 
 
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
     """What counts as driven by a memory limit if GOGC is unknown."""
-    if triggers.gogc["gogc_fraction"].notna().any():
-        return ()
+    if triggers.gogc_is_known or triggers.gogc["gogc_fraction"].notna().any():
+        return ()  # off has no number
     return (NO_GOGC,)
 
 

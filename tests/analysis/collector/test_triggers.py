@@ -313,7 +313,9 @@ def test_the_least_goal_is_4_mib_times_gogc(gogc, goal, why):
 
 
 def test_with_gogc_off_every_goal_is_a_limits():
-    assert ["pacer", "limit", "limit"] == triggers({}, {}, {}, gogc_fraction=math.inf)
+    assert ["limit", "limit", "limit"] == triggers({}, {}, {}, gogc_fraction=math.inf)
+    least = {"start": 4, "end": 4, "live": 2, "goal": 4}
+    assert ["pacer", "limit"] == triggers(least, {}, gogc_fraction=math.inf)
 
 
 def test_a_release_without_limits_has_none():

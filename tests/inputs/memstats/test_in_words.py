@@ -660,3 +660,35 @@ def test_the_number_of_goroutines_that_expvar_has_beside_memstats_is_told(tmp_pa
     (tmp_path / "vars.json").write_text(f'{{"Goroutines": 31, "memstats": {{{fields}}}}}')
 
     assert [31] == [count.goroutines for count in diagnose(load(tmp_path)).facts.goroutine_counts]
+
+
+def test_a_page_below_a_log_is_a_reading_of_its_own():
+    line = b"mem alloc=%d heapsys=91947008 heapinuse=86433792 nextgc=85587456 numgc=%d\n"
+    page = b"# HeapAlloc = 85607856\n# HeapSys = 91848704\n# NextGC = 85587456\n# NumGC = 220\n"
+    log = b"".join(line % (85587040, count) for count in (187, 207))
+
+    dumps, damage = parse_in_words(log + b"\nand the page\n\n" + page, source="log")
+
+    assert [85587040, 85587040, 85607856] == [dump.values["HeapAlloc"] for dump in dumps]
+    assert [187, 207, 220] == [dump.values["NumGC"] for dump in dumps]
+    assert [] == damage
+
+
+def test_another_value_of_the_same_size_in_one_dump_is_no_dump_of_its_own():
+    (dump,) = dumps_of(b"Alloc = 85587040\nSys = 107233560\nHeapAlloc = 85607856\nNumGC = 3\n")
+
+    assert (85587040, 85607856) == (dump.values["Alloc"], dump.values["HeapAlloc"])
+
+
+@pytest.mark.parametrize(
+    ("line", "total"),
+    [
+        (b"mem alloc=25681136 total=70511640 sys=53130504 numgc=9", 70511640),
+        (b"mem alloc: 25 MiB, total: 70 MiB, sys: 53 MiB, numgc: 9", 70 * MIB),
+        (b"mem alloc=25681136 total=70511640 numgc=9 heapsys=41582592", None),
+    ],
+)
+def test_a_total_between_alloc_and_sys_is_of_all_allocation(line, total):
+    (dump,) = dumps_of(line + b"\n")
+
+    assert total == dump.values.get("TotalAlloc")

@@ -13,7 +13,9 @@ RECORDED = {path.name: path for path in CAPTURES}
     [
         pytest.param(RECORDED["cache-shrink-go1.27.3"], "note", id="the change is the headline"),
         pytest.param(
-            FIXTURES / "laboratory/captures/kvd-g.tar.gz", "note · possible", id="the finding is"
+            FIXTURES / "laboratory/captures/trailsd-g.tar.gz",
+            "note · possible",
+            id="the finding is",
         ),
     ],
 )
