@@ -34,8 +34,9 @@ class Owner:
         key: Its group, or its groups joined by `+`.
         name: Its name in sentences.
         groups: Its groups of the account.
-        sizes: Its likely bounds at each snapshot, in bytes.
-        lengths: Its size in each bar, in bytes: the middle of its bounds, or that of the ledger.
+        sizes: Its size at each snapshot, in bytes: that of the ledger, else its likely bounds.
+        lengths: Its size in each bar, in bytes: that of the ledger, else the middle of its bounds.
+        change: The bounds of the growth from the first snapshot to the last.
         is_bounded: Whether some length is only an upper bound.
     """
 
@@ -44,17 +45,13 @@ class Owner:
     groups: frozenset[str]
     sizes: tuple[Interval, ...]
     lengths: tuple[float, ...]
+    change: Interval
     is_bounded: bool = False
 
     @property
     def change_bytes(self) -> float:
         """Approximate growth from the first snapshot to the last."""
         return self.lengths[-1] - self.lengths[0]
-
-    @property
-    def change(self) -> Interval:
-        """The bounds of the growth from the first snapshot to the last."""
-        return self.sizes[-1] - self.sizes[0]
 
 
 def change_of(parts: Iterable[Owner]) -> Interval:
@@ -108,7 +105,7 @@ def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]])
     finer = {}
     for part in parts:
         within = [groups for groups in finest if groups < part.groups]
-        if len(inside := _owners(within, snapshots[-1:], moments)) > 1:
+        if len(inside := _owners(within, snapshots[-1:], moments[-1:])) > 1:
             finer[part.key] = inside
     beyond = (
         0 if moment.groups is None else moment.groups.drawn(moment.rss_bytes)[1]
@@ -125,10 +122,28 @@ def _owners(
 ) -> tuple[Owner, ...]:
     owners = []
     for groups in division:
-        sizes = tuple(snapshot.likely.together(groups) for snapshot in snapshots)
+        likely = tuple(snapshot.likely.together(groups) for snapshot in snapshots)
+        sizes = tuple(
+            _of_ledger(moment, groups) or size for moment, size in zip(moments, likely, strict=True)
+        )
         named = part_key(groups), part_name(groups, moments)
-        owners.append(Owner(*named, groups, sizes, tuple(size.middle for size in sizes)))
+        lengths = tuple(size.middle for size in sizes)
+        owners.append(Owner(*named, groups, sizes, lengths, likely[-1] - likely[0]))
     return tuple(owner for owner in owners if any(size.high > 0 for size in owner.sizes))
+
+
+def _of_ledger(moment: MomentFacts, groups: frozenset[str]) -> Interval | None:
+    """The size of a part by a snapshot's ledger; None if that has no row for it, or a bound."""
+    if moment.groups is None or moment.rss_bytes is None:
+        return None
+    size = 0
+    for row in rows_of(moment.groups.rows):
+        inside = groups_of(row["group"], row["name"])
+        if inside and inside <= groups and not is_at_most(moment, row["group"]):
+            size += row["bytes"]
+        elif not inside or inside & groups:
+            return None
+    return Interval.exactly(size)
 
 
 def _by_ledgers(snapshots: Sequence[Snapshot], moments: Sequence[MomentFacts]) -> tuple[Owner, ...]:
@@ -149,7 +164,8 @@ def _by_ledgers(snapshots: Sequence[Snapshot], moments: Sequence[MomentFacts]) -
             for snapshot, moment, length in zip(snapshots, moments, lengths, strict=True)
         )
         is_bounded = any(is_at_most(moment, row["group"]) for moment in moments)
-        owners.append(Owner(row["group"], row["name"], groups, sizes, lengths, is_bounded))
+        change = sizes[-1] - sizes[0]
+        owners.append(Owner(row["group"], row["name"], groups, sizes, lengths, change, is_bounded))
     return tuple(owner for owner in owners if any(owner.lengths))
 
 

@@ -131,7 +131,14 @@ def test_what_is_small_in_every_bar_is_one_part():
 
     def owners(*sizes):
         parts = tuple(
-            Owner(group, group, frozenset({group}), (Interval.exactly(size),) * 2, (size, size))
+            Owner(
+                group,
+                group,
+                frozenset({group}),
+                (Interval.exactly(size),) * 2,
+                (size, size),
+                Interval.exactly(0),
+            )
             for group, size in zip(("go_live", "native", "program"), sizes, strict=True)
         )
         return Owners("rss", ("a", "b"), (sum(sizes),) * 2, (0, 0), parts, {})
@@ -141,7 +148,7 @@ def test_what_is_small_in_every_bar_is_one_part():
         (1000 - 2 * 1000 * SMALL + 1, 1000 * SMALL, 1000 * SMALL - 1),
     )]  # fmt: skip
 
-    assert ["go_live", "others, each under 10 B"] == names[0]
+    assert ["go_live", "others, each under 1 %"] == names[0]
     assert ["go_live", "native", "program"] == names[1]
 
 
