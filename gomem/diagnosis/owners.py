@@ -36,7 +36,6 @@ class Owner:
         groups: Its groups of the account.
         sizes: Its size at each snapshot, in bytes: that of the ledger, else its likely bounds.
         lengths: Its size in each bar, in bytes: that of the ledger, else the middle of its bounds.
-        change: The bounds of the growth from the first snapshot to the last.
         is_bounded: Whether some length is only an upper bound.
     """
 
@@ -45,13 +44,17 @@ class Owner:
     groups: frozenset[str]
     sizes: tuple[Interval, ...]
     lengths: tuple[float, ...]
-    change: Interval
     is_bounded: bool = False
 
     @property
     def change_bytes(self) -> float:
         """Approximate growth from the first snapshot to the last."""
         return self.lengths[-1] - self.lengths[0]
+
+    @property
+    def change(self) -> Interval:
+        """The bounds of the growth from the first snapshot to the last."""
+        return self.sizes[-1] - self.sizes[0]
 
 
 def change_of(parts: Iterable[Owner]) -> Interval:
@@ -127,8 +130,7 @@ def _owners(
             _of_ledger(moment, groups) or size for moment, size in zip(moments, likely, strict=True)
         )
         named = part_key(groups), part_name(groups, moments)
-        lengths = tuple(size.middle for size in sizes)
-        owners.append(Owner(*named, groups, sizes, lengths, likely[-1] - likely[0]))
+        owners.append(Owner(*named, groups, sizes, tuple(size.middle for size in sizes)))
     return tuple(owner for owner in owners if any(size.high > 0 for size in owner.sizes))
 
 
@@ -164,8 +166,7 @@ def _by_ledgers(snapshots: Sequence[Snapshot], moments: Sequence[MomentFacts]) -
             for snapshot, moment, length in zip(snapshots, moments, lengths, strict=True)
         )
         is_bounded = any(is_at_most(moment, row["group"]) for moment in moments)
-        change = sizes[-1] - sizes[0]
-        owners.append(Owner(row["group"], row["name"], groups, sizes, lengths, change, is_bounded))
+        owners.append(Owner(row["group"], row["name"], groups, sizes, lengths, is_bounded))
     return tuple(owner for owner in owners if any(owner.lengths))
 
 

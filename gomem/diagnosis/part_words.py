@@ -88,7 +88,8 @@ def interval_words(change: Interval, *, about: bool) -> Text:
         return text("{}{}", "about " if about and change.width else "", middle)
     least, most = sorted((change.low, change.high), key=abs)
     if least * most > 0 and abs(least) >= MOSTLY * abs(most):
-        return text("{} or more", BytesChange(round(least)))
+        less = text("at least {} less", Bytes(round(-least)))
+        return less if least < 0 else text("{} or more", BytesChange(round(least)))
     return text("between {} and {}", BytesChange(round(least)), BytesChange(round(most)))
 
 

@@ -232,7 +232,7 @@ def times_table(pauses: GcPauses) -> Table:
 
 
 NO_GOGC = (
-    "GOGC is off or unknown, so a GC counts as limit-driven if no constant GOGC explains its goal"
+    "GOGC is off or not in the capture, so a GC counts as limit-driven if no constant GOGC explains its goal"
 )
 
 
@@ -246,9 +246,9 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Live heap after warm-up, from the first GC at or above its median"
+    caption = "Live heap after warm-up, which ends when the live heap first reaches its median"
     if max(run.cycles for run in shown) >= TENTHS:
-        caption += "; first and last: medians of the first and last 10 % of GCs"
+        caption += "; first and last are medians of a tenth of the GCs"
     if len(shown) < len(live):
         caption += f"; the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]

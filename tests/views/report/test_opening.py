@@ -131,14 +131,7 @@ def test_what_is_small_in_every_bar_is_one_part():
 
     def owners(*sizes):
         parts = tuple(
-            Owner(
-                group,
-                group,
-                frozenset({group}),
-                (Interval.exactly(size),) * 2,
-                (size, size),
-                Interval.exactly(0),
-            )
+            Owner(group, group, frozenset({group}), (Interval.exactly(size),) * 2, (size, size))
             for group, size in zip(("go_live", "native", "program"), sizes, strict=True)
         )
         return Owners("rss", ("a", "b"), (sum(sizes),) * 2, (0, 0), parts, {})
