@@ -126,7 +126,7 @@ _TAKE_SMAPS = text(
     TAKE_SMAPS,
 )
 _WHO_CALLS = text(
-    "Record a CPU profile, and look for callers of C (runtime.cgocall): {}.", TAKE_CPU_PROFILE
+    "A CPU profile shows which Go functions call C (runtime.cgocall): {}.", TAKE_CPU_PROFILE
 )
 _FREE_IT = (
     "Check that the program frees every C.malloc and C.CString, and closes every C handle. To "
@@ -135,10 +135,9 @@ _FREE_IT = (
 )
 CAUSE = Cause(
     code="native-memory",
-    mechanism="C code allocated this memory with malloc, it is thread stacks, or the program "
-    "mapped it. The Go runtime does not know about it: no MemStats field and no heap profile shows "
-    "it, and GOMEMLIMIT does not count it. malloc keeps freed memory in its arenas, up to eight "
-    "per core, so some of this memory can be free.",
+    mechanism="This memory is outside the Go runtime: malloc by C code, thread stacks, or mmaps by "
+    "the program. No MemStats field and no heap profile shows it, and GOMEMLIMIT does not count "
+    "it. malloc keeps freed memory in its arenas, up to eight per core, so some of it can be free.",
     remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),

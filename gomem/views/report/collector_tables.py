@@ -215,8 +215,8 @@ def costs_table(gc: GcCost) -> Table:
         ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
         ("longest STW phase", seconds_cell(gc.longest_stop_seconds),
          "each GC has two STW phases; its pause is their sum"),
-        ("live heap, first", bytes_cell(gc.heap_live_first_bytes), mib),
-        ("live heap, last", bytes_cell(gc.heap_live_last_bytes), mib),
+        ("live heap, first GC", bytes_cell(gc.heap_live_first_bytes), mib),
+        ("live heap, last GC", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
         ("last goal", bytes_cell(gc.heap_goal_bytes), mib),
     )  # fmt: skip
@@ -232,7 +232,8 @@ def times_table(pauses: GcPauses) -> Table:
 
 
 NO_GOGC = (
-    "GOGC is off or not in the capture, so a GC counts as limit-driven if no constant GOGC explains its goal"
+    "GOGC is off or not in the capture, so a GC counts as limit-driven if no constant GOGC "
+    "explains its goal"
 )
 
 

@@ -102,8 +102,8 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
     if answer is None:
         return None
     blocks = (
-        *_verdict(answer, _word(diagnosis)), *_over_time(answer, diagnosis.capture.go_version), *_goals(answer), *_freeing(answer), *_rate(answer),
-        *_cpu(answer),
+        *_verdict(answer, _word(diagnosis)), *_over_time(answer, diagnosis.capture.go_version),
+        *_goals(answer), *_freeing(answer), *_rate(answer), *_cpu(answer),
     )  # fmt: skip
     # The heap retained at the end, and why more is not released.
     kept = answer.retention["retained_bytes"].dropna()
