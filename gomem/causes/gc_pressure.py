@@ -74,7 +74,7 @@ def lack(case: Case) -> Lack | None:
     )
 
 
-_REMEDY = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate)."
+_REMEDY = "See who allocates: {}. {}: reuse buffers, use a sync.Pool, preallocate."
 _ALLOCATED = "--sample-type alloc_space --cum"
 _TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
 _LESS = "Allocate less at the top sites"

@@ -314,7 +314,8 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = read_from(live.level, case)
     slopes = {"slope": rise.rate}
     if rise.low < rise.high and live.level.source != PROFILES:  # their lag is more, and unknown
-        slopes |= {"slope, low": rise.low, "slope, high": rise.high}
+        low, high = ("lower bound", "upper bound") if _is_bounded(live.level) else ("low", "high")
+        slopes |= {f"slope, {low}": rise.low, f"slope, {high}": rise.high}
     return [
         *_levels(path, live, rise, case),
         *known(path, "B", {"live heap in the burst at the end": live.burst_at_end}),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
+from gomem.analysis.memory.totals import LOGGED
 from gomem.causes.beyond_go import beyond_go
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
@@ -93,7 +94,9 @@ def _held(size: int, account: Account, case: Case) -> list[Finding]:
         return []  # constant, and small beside Go's memory
     least, share = Bytes(size), Share(size / last.total_bytes)
     is_steady = is_level(case)
-    title = text(_LEVEL_TOTAL if is_steady else _TOTAL, least, share)
+    logged = _logged(moment)
+    is_logged = sum(row.value for row in logged) >= limits.most_share * size
+    title = text(_LEVEL_TOTAL if is_steady else _LOGGED if is_logged else _TOTAL, least, share)
     if grows is not None:
         title = grows.title("Memory outside Go (C or mmap)")
     return [
@@ -102,7 +105,7 @@ def _held(size: int, account: Account, case: Case) -> list[Finding]:
             title,
             moment=moment.name,
             size=size,
-            evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
+            evidence=(*rss_evidence(moment), *logged, *_claimed(moment), *_of(grows)),
             next_step=_IT_IS_LEVEL if is_steady else _TAKE_SMAPS,
             confidence="possible",
         )
@@ -113,10 +116,18 @@ def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:
     return known(moment.path("memstats"), "B", {"Sys": moment.told("Sys")})
 
 
+def _logged(moment: MomentFacts) -> tuple[Evidence, ...]:
+    """C memory that the program itself counts in its log."""
+    assert moment.ledger is not None
+    size = moment.ledger.part("native_heap") or None
+    return known(moment.path(LOGGED), "B", {"C memory, counted by the program": size})
+
+
 def _of(grows: Growth | None) -> tuple[Evidence, ...]:
     return () if grows is None else grows.evidence()
 
 
+_LOGGED = "{} of RSS ({}) is C memory (malloc), by the program's log"
 _TOTAL = "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program"
 _LEVEL_TOTAL = "Memory outside Go (C or mmap) is level: at least {} of RSS ({})"
 _IT_IS_LEVEL = text("It does not grow. To see what it is, collect smaps: {}.", TAKE_SMAPS)
