@@ -1,7 +1,7 @@
 """The live heap keeps growing: a leak, or a cache that is still filling.
 
-With GOGC, the heap swings between collections, but the live heap does not. The live heap is a level
-over time (`analysis.memory.live_heap`), from the marks in a log, from heap goals, or from profiles.
+Between collections the heap rises and falls; the live heap does not. The live heap over time is
+read from the GC log, heap goals or profiles (`analysis.memory.live_heap`).
 If the live heap has grown enough to matter, a score estimates the probability that the growth is
 real. The score uses the linearity of the rise, whether the live heap stays below HeapAlloc, the
 share of the capture that the rise covers, its duration, and the number of kinds of evidence. The

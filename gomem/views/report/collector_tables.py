@@ -197,6 +197,7 @@ def scavenges_table(scavenges: pd.DataFrame) -> Table:
 def costs_table(gc: GcCost) -> Table:
     """The costs of the collector, and what triggered it."""
     mib, allocated = "rounded down to whole MiB", gc.allocation_rate
+    first = gc.heap_live_first_bytes
     runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
     rounding, over = "", ", over all runs" if gc.runs > 1 else ""
     if allocated.low is not None and allocated.high is not None:
@@ -215,7 +216,7 @@ def costs_table(gc: GcCost) -> Table:
         ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
         ("longest STW phase", seconds_cell(gc.longest_stop_seconds),
          "each GC has two STW phases; its pause is their sum"),
-        ("live heap, first GC", bytes_cell(gc.heap_live_first_bytes), mib),
+        ("live heap, first GC", Cell("<1 MiB") if first == 0 else bytes_cell(first), mib),
         ("live heap, last GC", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
         ("last goal", bytes_cell(gc.heap_goal_bytes), mib),

@@ -14,6 +14,7 @@ from gomem.views.document import Block, Folded, Notes, Paragraph, Section
 from gomem.views.figures.retention import plot_release, plot_retention
 from gomem.views.report.shown import with_numbers
 from gomem.views.tables import (
+    clock,
     count,
     moment,
     noted,
@@ -57,7 +58,7 @@ VERDICTS = {
 EPISODE = (
     moment("from", "before"),
     moment("to", "after"),
-    seconds("start", "from_seconds"),
+    clock("start", "from_seconds"),
     seconds("duration", "seconds"),
     words("verdict", lambda row: _verdict_words(row["code"], row["rule"])),
     size("returned (net)", "returned_bytes"),
@@ -65,7 +66,7 @@ EPISODE = (
 )
 RETENTION = (
     moment("reading", "moment"),
-    seconds("at", "seconds"),
+    clock("at", "seconds"),
     size("in use", "HeapInuse"),
     size("idle kept", "idle_kept_bytes"),
     size("retained", "retained_bytes"),
@@ -84,7 +85,7 @@ FREED = (
 )
 RATE = (
     moment("snapshot", "moment"),
-    seconds("at", "seconds"),
+    clock("at", "seconds"),
     rate("returned", "release_bytes_per_second"),
     size("over the goal", "above_goal_bytes"),
     seconds("time to goal", "seconds_to_goal"),
