@@ -62,7 +62,8 @@ def ledger_section(diagnosis: Diagnosis) -> Section | None:
     }
     shown = (of_moments(blocks, first, sizes),)
     gist = text("{}{}", MomentName(first), sizes[first])
-    return Section("ledger", "Where RSS goes", shown, gist=gist)
+    what = "RSS" if any(facts.rss_bytes is not None for facts in known.values()) else "memory"
+    return Section("ledger", f"Where {what} goes", shown, gist=gist)
 
 
 def _has_rows(facts: MomentFacts) -> bool:
