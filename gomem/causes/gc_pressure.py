@@ -233,7 +233,7 @@ def _by_cpu_profile(case: Case) -> list[Finding]:
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
     since = " since the first profile" if len(case.facts.profiles.paths) > 1 else ""
-    field = f"alloc_space{since}, {{}} with library calls"
+    field = f"alloc_space{since}: {{}}, with library calls"
     return site_evidence(case.facts.profiles.last_path, field, sites)
 
 

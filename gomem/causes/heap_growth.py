@@ -296,7 +296,7 @@ def _is_bounded(level: Level) -> bool:
 
 def _reached(live: LiveHeap, rise: Rise, case: Case) -> Text:
     """The last level; of a rough one, both ends."""
-    size, error = rise.last if live.rises_between_bursts else rise.reached, live.level.errors[-1]
+    size, error = rise.last if live.rises_between_bursts else rise.reached, live.level.error_at(-1)
     if _is_bounded(live.level):
         return text("{} to {}", Bytes(round(size - error)), Bytes(round(size + error)))
     return text("{}", Bytes(_printed(size, -1, live, case)))

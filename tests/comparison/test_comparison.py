@@ -238,7 +238,7 @@ def test_moments_of_different_names_are_noted():
     notes = compare_diagnoses(diagnosed(LAZY), healthy).notes
 
     assert (
-        "the before side has no snapshot “3-later”: its last, “4-freed”, is compared with it"
+        "the before side has no “3-later”: its last, “4-freed”, is compared with it"
         in notes
     )
 
