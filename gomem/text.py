@@ -1,8 +1,8 @@
 """Sentences made of typed parts: words, a snapshot, a file, a function, bytes, a share, and so on.
 
 A text is a `str`: it prints, compares, sorts and serialises to JSON as a string does. A text also
-keeps its parts. So a view can style a function's name, redaction goes by the type of a part and
-never by its spelling, and a test checks the number in a title without its wording.
+keeps its parts. So a view can style a function's name, redaction uses the type of a part,
+never its text, and a test checks the number in a title without its wording.
 
     text("{} grows by {}", Function("main.fill"), Rate(1.2e6))
 

@@ -1,7 +1,7 @@
 """Split a text with several pastes, such as a ticket: prose around a log, a dump, a table, smaps.
 
-Parts begin and end at fences, `==> name <==` of head and tail, a prompt with a command, prose, a
-heading, or between blank lines where the kind changes. A text is split only if its parts are of at
+A part is bounded by a fence, a `==> name <==` line, a shell prompt, prose, a heading, or a blank
+line after which the kind of text changes. A text is split only if its parts are of at
 least two kinds, and a log is never split.
 Lines keep their number in the text, and a part is named after its first line.
 """

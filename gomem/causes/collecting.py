@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.counters import LIMITER, PROCESS_CPU, CollectorCounters
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
-from gomem.analysis.series.shapes import MOVES
 from gomem.causes.commands import TAKE_GC_LOG
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Lack
@@ -236,8 +235,7 @@ def marking_words(log: CollectorFacts, trigger: str) -> Text:
     """Return the CPU of collections with a trigger: marking, and at most with STW pauses."""
     marking, most = log.marking_share_of(trigger), log.collecting_share_of(trigger)
     least = Share(marking)
-    is_more = marking is not None and most is not None and most - marking > MOVES * marking
-    if not is_more or Share(most) == least:
+    if most is None or Share(most) == least:
         return text("{} of the CPU", least)
     return text("{} of the CPU ({} for marking)", Share(most), least)
 

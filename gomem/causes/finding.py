@@ -85,7 +85,7 @@ class Site:
         own = Function(self.own_function)
         if self.function in ("", self.own_function):
             return Text(own)
-        return text("{} (via {})", own, Function(self.function))
+        return text("{} (calls {})", own, Function(self.function))
 
 
 @dataclass(frozen=True, slots=True)

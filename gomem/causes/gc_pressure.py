@@ -74,7 +74,7 @@ def lack(case: Case) -> Lack | None:
     )
 
 
-_REMEDY = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate)."
+_REMEDY = "See who allocates: {}. {}: reuse buffers, use a sync.Pool, preallocate."
 _ALLOCATED = "--sample-type alloc_space --cum"
 _LESS = "Allocate less at the top sites"
 
@@ -231,7 +231,9 @@ def _by_cpu_profile(case: Case) -> list[Finding]:
 
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
-    return site_evidence(case.facts.profiles.last_path, "alloc_space {}", sites)
+    since = " since the first profile" if len(case.facts.profiles.paths) > 1 else ""
+    field = f"alloc_space{since}: {{}}, with library calls"
+    return site_evidence(case.facts.profiles.last_path, field, sites)
 
 
 def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
@@ -269,9 +271,9 @@ def _default_gogc(case: Case, live_bytes: float | None) -> Text:
     if not at_most <= most:
         return Text()
     goal = 2 * (live_bytes or 0.0)
-    costs = text(": the heap goal becomes about {}, twice the live heap", Bytes(round(goal)))
+    costs = text("; the heap goal becomes about {}", Bytes(round(goal)))
     now, command = scaled_gogc(gogc, DEFAULT_GOGC / gogc.value)
-    return text("Set GOGC back to the default, {} ({}){}.", command, now, costs if goal else "")
+    return text("Set GOGC back to the default ({}{}): {}.", now, costs if goal else "", command)
 
 
 def _room(log: CollectorFacts, case: Case) -> tuple[Text, tuple[Evidence, ...]]:

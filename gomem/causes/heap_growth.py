@@ -1,7 +1,7 @@
 """The live heap keeps growing: a leak, or a cache that is still filling.
 
-With GOGC, the heap swings between collections, but the live heap does not. The live heap is a level
-over time (`analysis.memory.live_heap`), from the marks in a log, from heap goals, or from profiles.
+Between collections the heap rises and falls; the live heap does not. The live heap over time is
+read from the GC log, heap goals or profiles (`analysis.memory.live_heap`).
 If the live heap has grown enough to matter, a score estimates the probability that the growth is
 real. The score uses the linearity of the rise, whether the live heap stays below HeapAlloc, the
 share of the capture that the rise covers, its duration, and the number of kinds of evidence. The
@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gomem.analysis.collector.steps import ROUNDING_BYTES, ROUNDING_ERROR
 from gomem.analysis.memory.groups import LIVE
 from gomem.analysis.memory.live_heap import PROFILES
 from gomem.analysis.profiles.sizes import LARGEST as LARGEST_CLASS
@@ -200,8 +201,8 @@ def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
 
 
 _A_PART = (
-    "{} allocates {} at a time: if only a part of each is needed, a substring or a slice of it "
-    "retains the whole; strings.Clone and bytes.Clone copy the part."
+    "{} allocates {} at a time. A substring or subslice keeps all of it alive: if only a part is "
+    "needed, copy it with strings.Clone or bytes.Clone."
 )
 
 
@@ -252,15 +253,14 @@ def _title(
     what = "Leak, filling cache or burst" if is_step else KEEPS
     is_about = live.level.source == PROFILES or _is_bounded(live.level)
     grows = text(
-        "{}: {}{}the live heap {} by {} and {} {}{}{}",
+        "{}: {}{}the live heap {} by {} and {} {}{}",
         WORK if has_ended else what,
         "" if live.earlier_run is None else f"in run {live.earlier_run} of the log, ",
         "outside bursts " if live.rises_between_bursts else "",
         "grew" if has_ended else "grows",
         text("about {}", Rate(rise.rate, rise.low, rise.high)) if is_about else _rate(rise, case),
         "reached" if has_ended else "has reached",
-        "at most " if _is_bounded(live.level) else "",
-        Bytes(printed_bytes(_reached(live, rise), live.level.error_at(-1))),
+        _reached(live, rise, case),
         "" if live.burst_at_end is None else " before the last burst",
     )
     keeper = _keeper(sites, case)
@@ -299,19 +299,30 @@ def _is_bounded(level: Level) -> bool:
     return level.source != PROFILES and level.is_rough
 
 
-def _reached(live: LiveHeap, rise: Rise) -> float:
-    """The last level; of a rough one, the most that it can be."""
-    size = rise.last if live.rises_between_bursts else rise.reached
-    return size + live.level.errors[-1] if _is_bounded(live.level) else size
+def _reached(live: LiveHeap, rise: Rise, case: Case) -> Text:
+    """The last level; of a rough one, both ends."""
+    size, error = rise.last if live.rises_between_bursts else rise.reached, live.level.error_at(-1)
+    if _is_bounded(live.level):
+        return text("{} to {}", Bytes(round(size - error)), Bytes(round(size + error)))
+    return text("{}", Bytes(_printed(size, -1, live, case)))
+
+
+def _printed(size: float, at: int, live: LiveHeap, case: Case) -> int:
+    """A reading as the log prints it; the last as the ledger has it, if both are of one GC."""
+    marked = next((moment.live_bytes for moment in reversed(case.facts.moments)), None)
+    if at == -1 and marked is not None and abs(marked - size) < ROUNDING_BYTES:
+        return marked
+    return printed_bytes(size, live.level.error_at(at))
 
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = read_from(live.level, case)
     slopes = {"slope": rise.rate}
     if rise.low < rise.high and live.level.source != PROFILES:  # their lag is more, and unknown
-        slopes |= {"slope, low": rise.low, "slope, high": rise.high}
+        low, high = ("lower bound", "upper bound") if _is_bounded(live.level) else ("low", "high")
+        slopes |= {f"slope, {low}": rise.low, f"slope, {high}": rise.high}
     return [
-        *_levels(path, live, rise),
+        *_levels(path, live, rise, case),
         *known(path, "B", {"live heap in the burst at the end": live.burst_at_end}),
         *known(path, "B/s", slopes),
         *watched_evidence(path, rise),
@@ -325,21 +336,27 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     ]
 
 
+_FIRST_OF_LOG = "live heap, first GC of the log"
 _INPUT_HALVED = (
     "Run it again with half of the input: if the live heap at the end is half as large, it is the "
     "work that it keeps. Then hold less of it at a time."
 )
 
 
-def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
+def _levels(path: str, live: LiveHeap, rise: Rise, case: Case) -> tuple[Evidence, ...]:
     """Return the first and last level; between bursts, without the last reading."""
     sizes = (rise.first, 0), (rise.last, -1), (rise.reached, -1)
-    first, last, reached = (printed_bytes(size, live.level.error_at(at)) for size, at in sizes)
+    first, last, reached = (_printed(size, at, live, case) for size, at in sizes)
     rise = replace(rise, first=first, last=last, reached=reached)
     if live.rises_between_bursts:
         return rise_evidence([path], BETWEEN_BURSTS, rise, has_last=False)
-    what = "live heap, middle of its bounds" if _is_bounded(live.level) else "live heap"
-    return rise_evidence([path], what, rise)
+    what = "live heap"
+    if _is_bounded(live.level):
+        what = "midpoint of the live heap's bounds"
+    rows = rise_evidence([path], what, rise)
+    if live.level.error_at(0) != ROUNDING_ERROR or rise.are_medians:
+        return rows
+    return (replace(rows[0], field=_FIRST_OF_LOG), *rows[1:])
 
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:

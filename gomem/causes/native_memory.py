@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
+from gomem.analysis.memory.totals import LOGGED
 from gomem.causes.beyond_go import beyond_go, kinds_outside
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import threads_pile_up
@@ -95,10 +96,12 @@ def _held(size: int, account: Account, case: Case) -> list[Finding]:
         return []  # constant, and small beside Go's memory
     least, share = Bytes(size), Share(size / last.total_bytes)
     is_steady, is_mapped = is_level(case), has_no_cgo(case.facts.capture)
-    kinds = kinds_outside("C or mmap", case)
+    kinds, logged = kinds_outside("C or mmap", case), _logged(moment)
     title = text(_TOTAL, least, share, "" if is_mapped else "C memory, or ")
     if is_steady:
         title = text(_LEVEL_TOTAL, kinds, least, share)
+    elif sum(row.value for row in logged) >= limits.most_share * size:
+        title = text(_LOGGED, least, share)
     if grows is not None:
         title = grows.title(f"Memory outside Go ({kinds})")
     return [
@@ -107,7 +110,7 @@ def _held(size: int, account: Account, case: Case) -> list[Finding]:
             title,
             moment=moment.name,
             size=size,
-            evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
+            evidence=(*rss_evidence(moment), *logged, *_claimed(moment), *_of(grows)),
             mechanism=_MAPPED if is_mapped else "",
             next_step=_IT_IS_LEVEL if is_steady else _FIND_MAPS if is_mapped else _TAKE_SMAPS,
             confidence="possible",
@@ -119,10 +122,18 @@ def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:
     return known(moment.path("memstats"), "B", {"Sys": moment.told("Sys")})
 
 
+def _logged(moment: MomentFacts) -> tuple[Evidence, ...]:
+    """C memory that the program itself counts in its log."""
+    assert moment.ledger is not None
+    size = moment.ledger.part("native_heap") or None
+    return known(moment.path(LOGGED), "B", {"C memory, counted by the program": size})
+
+
 def _of(grows: Growth | None) -> tuple[Evidence, ...]:
     return () if grows is None else grows.evidence()
 
 
+_LOGGED = "{} of RSS ({}) is C memory (malloc), by the program's log"
 _TOTAL = "At least {} of RSS ({}) is outside Go: {}mapped by the program"
 _LEVEL_TOTAL = "Memory outside Go ({}) is level: at least {} of RSS ({})"
 _IT_IS_LEVEL = text("It does not grow. To see what it is, collect smaps: {}.", TAKE_SMAPS)
@@ -143,7 +154,7 @@ _FIND_MAPS = text(
     TAKE_SMAPS,
 )
 _WHO_CALLS = text(
-    "Record a CPU profile, and look for callers of C (runtime.cgocall): {}.", TAKE_CPU_PROFILE
+    "A CPU profile shows which Go functions call C (runtime.cgocall): {}.", TAKE_CPU_PROFILE
 )
 _FREE_IT = (
     "Check that the program frees every C.malloc and C.CString, and closes every C handle. To "
@@ -153,10 +164,9 @@ _FREE_IT = (
 _UNCHANGED = "It is as large as at {}. If the program needs less, see who allocates it."
 CAUSE = Cause(
     code="native-memory",
-    mechanism="C code allocated this memory with malloc, it is thread stacks, or the program "
-    "mapped it. The Go runtime does not know about it: no MemStats field and no heap profile shows "
-    "it, and GOMEMLIMIT does not count it. malloc keeps freed memory in its arenas, up to eight "
-    "per core, so some of this memory can be free.",
+    mechanism="This memory is outside the Go runtime: malloc by C code, thread stacks, or mmaps by "
+    "the program. No MemStats field and no heap profile shows it, and GOMEMLIMIT does not count "
+    "it. malloc keeps freed memory in its arenas, up to eight per core, so some of it can be free.",
     remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),

@@ -171,7 +171,7 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
     return CAUSE.finding(
         Severity.WARNING,
         text(
-            "{}{} that was only reserved {} is now in RSS; the heap is unchanged ({})",
+            "{}{} that was only reserved {} is now in RSS; the heap is {} on both sides",
             why,
             Bytes(moved),
             under,
@@ -196,7 +196,7 @@ def _resident(moment: MomentFacts, with_smaps: bool) -> int:
 
 def _sides(before: MomentFacts, moment: MomentFacts, with_smaps: bool) -> list[Evidence]:
     """Return the evidence of both snapshots, each number beside that of the baseline."""
-    sides = _side(before, "baseline ", with_smaps), _side(moment, "", with_smaps)
+    sides = _side(before, "baseline, ", with_smaps), _side(moment, "", with_smaps)
     return [row for pair in zip_longest(*sides) for row in pair if row is not None]
 
 

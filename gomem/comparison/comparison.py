@@ -280,7 +280,7 @@ def _joined(benches: Sequence[Bench]) -> Bench:
 def _notes(old: Side, new: Side, compared: Sequence[tuple[str, str]]) -> Iterator[str]:
     for first, second in dict.fromkeys(compared):
         if first != second:
-            said = "the before side has no “{}”, so its last one, “{}”, is compared with that"
+            said = "the before side has no “{}”: its last, “{}”, is compared with it"
             yield text(said, MomentName(second), MomentName(first))
     for side, names in ((old, 0), (new, 1)):
         for pair in compared[:1]:

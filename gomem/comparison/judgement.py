@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 ONE_RUN = (
-    "With one run per side, only large changes stand out from noise. To test smaller changes, use "
-    f"{MIN_VALUES} or more runs per side ({MIN_INTERVAL_VALUES} or more for 95 % intervals)."
+    "With one run per side, only large changes of memory and GC stand out from noise. To test "
+    f"smaller changes, use {MIN_VALUES} or more runs per side ({MIN_INTERVAL_VALUES} or more for "
+    "95 % intervals)."
 )
 
 _Part = tuple[str, str]  # one layer's verdict and its sentence
@@ -99,13 +100,16 @@ def judge(
 
 def _said(parts: Sequence[_Part], numbers: Sequence[Quantity]) -> list[str]:
     """The sentences: first the trade, then decided changes, then the rest."""
-    said = [sentence for _, sentence in sorted(parts, key=lambda part: part[0] in {SAME, TOO_FEW})]
+    ranked = sorted(parts, key=lambda part: part[0] in {SAME, TOO_FEW})
+    said = [sentence for _, sentence in ranked]
     if trade := _trade(numbers):
         whole = {f"{capital(number.clause)}." for number in numbers if _says(trade, number.clause)}
         said = [trade, *(sentence for sentence in said if sentence not in whole)]
     said = [_with_rise(said[0], numbers), *said[1:]]
     found = parts[-1]
-    if not trade and said[1:] and {WORSE, BETTER} == {parts[0][0], found[0]} and found[1] in said:
+    first = ranked[0][0]
+    is_mixed = first in {WORSE, BETTER} and found[0] not in {first, SAME, TOO_FEW}
+    if not trade and said[1:] and is_mixed and found[1] in said:
         said.remove(found[1])  # the other side of a mixed verdict
         also = f"{found[1][:1].lower()}{found[1][1:]}"
         said[0] = text("{}; {}", Text(said[0]).removesuffix("."), also)

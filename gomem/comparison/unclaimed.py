@@ -22,7 +22,7 @@ TOTAL = "alloc_space"
 NO_CHANGE = "~"
 SWINGS = "in-use memory there varies by as much within one run"
 STALE = "on the {} side, no GC ran since the previous profile, so its values are stale"
-UNCOVERED = "the {} side's profile covers only {} of the {} allocated until then"
+UNCOVERED = "the {} side's profile lags: it covers only {} of the {} allocated so far"
 
 
 def unclaimed(

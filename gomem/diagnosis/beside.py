@@ -100,8 +100,12 @@ def _mapped_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 
 def _beside(diagnosis: Diagnosis) -> dict[str, str]:
-    """Changes outside RSS: goroutines, and the heap in use unless its profiles lag."""
-    left_out = {"in_use"} if is_level_between_profiles(diagnosis) else frozenset()
+    """Changes outside RSS: goroutines, and the heap in use.
+
+    The heap in use is left out if its profiles lag, and if a baseline is what is compared.
+    """
+    is_apart = diagnosis.baseline is not None or is_level_between_profiles(diagnosis)
+    left_out = {"in_use"} if is_apart else frozenset()
     return {
         observation.group: observation.sentence
         for observation in diagnosis.observations

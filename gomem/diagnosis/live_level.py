@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.analysis.memory.live_heap import LOG, PROFILES
 from gomem.analysis.series.level import LATE, Level
 from gomem.analysis.series.shapes import MOVES
 from gomem.causes.checks import grows, printed_bytes
+from gomem.diagnosis.changes import is_stable
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.text import Bytes, Count, Seconds, Text, text
 
 if TYPE_CHECKING:
+    from gomem.analysis.memory.account import Account
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
@@ -22,6 +25,7 @@ MIN_READINGS = 3  # GCs at the end that find about the same
 SAME = 0.01  # of a level: two GCs that differ by no more found the same
 MIN_SHARE = 0.1  # of the total: a smaller live heap does not decide how it moves
 DRIFT = 0.025  # of a level: its second half is no higher than that
+MOSTLY = 0.75  # of a growth
 SWAYS = 2.0  # errors of a reading: a level's readings differ by no more
 
 
@@ -85,7 +89,16 @@ def live_level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     which = "all" if stretch.is_whole else "the last"
     is_both = stretch.is_whole and stretch.readings == 2
     seen = Text("both GCs") if is_both else text(f"{which} {{}}", Count(stretch.readings, "GC"))
-    return text("The live heap is level: {} after {} ({}).", size, seen, Seconds(stretch.seconds))
+    words = "The live heap is level: {} after {} ({}){}."
+    return text(words, size, seen, Seconds(stretch.seconds), _reused(account))
+
+
+def _reused(account: Account) -> str:
+    """Say that what grew beside a level live heap is reused; empty if it is mostly not."""
+    change = account.last.total_bytes - account.first.total_bytes
+    room = sum(part.change.middle for part in account.parts if part.groups <= {GARBAGE, FREE})
+    has_grown = not is_stable(account.first, account.last) and room >= MOSTLY * change > 0
+    return "; most of the growth is garbage and free heap, which Go reuses" if has_grown else ""
 
 
 def live_stretch(diagnosis: Diagnosis) -> Stretch | None:

@@ -1,7 +1,7 @@
-"""Functions in sentences as their callers write them: `hub.(*Client).run`, without an import path.
+"""Shorten functions in sentences to the form that callers write: `hub.(*Client).run`.
 
-Evidence, tables and JSON have the path. Where two functions of a verdict differ only in it, it
-stays.
+Evidence, tables and JSON keep the import path. If two functions of a verdict differ only in it,
+both keep it.
 """
 
 from __future__ import annotations

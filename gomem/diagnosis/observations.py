@@ -226,7 +226,7 @@ def _of_in_use(case: Case) -> list[Observation]:
     if sites:
         whose = text(", {} from {}", share_words(sites[0].share, case.thresholds), sites[0].words)
     sentence = text(
-        "{}from {} to {}{}, inuse_space {} from {} to {}{} (heap profiles lag by up to two GCs)",
+        "{}from {} to {}{}, inuse_space {} from {} to {}{}; heap profiles lag by up to two GCs",
         "" if case.baseline is None else "within this capture, ",
         MomentName(start),
         MomentName(moment),

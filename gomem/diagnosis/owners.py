@@ -34,8 +34,8 @@ class Owner:
         key: Its group, or its groups joined by `+`.
         name: Its name in sentences.
         groups: Its groups of the account.
-        sizes: Its likely bounds at each snapshot, in bytes.
-        lengths: Its size in each bar, in bytes: the middle of its bounds, or that of the ledger.
+        sizes: Its size at each snapshot, in bytes: that of the ledger, else its likely bounds.
+        lengths: Its size in each bar, in bytes: that of the ledger, else the middle of its bounds.
         is_bounded: Whether some length is only an upper bound.
     """
 
@@ -108,7 +108,7 @@ def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]])
     finer = {}
     for part in parts:
         within = [groups for groups in finest if groups < part.groups]
-        if len(inside := _owners(within, snapshots[-1:], moments)) > 1:
+        if len(inside := _owners(within, snapshots[-1:], moments[-1:])) > 1:
             finer[part.key] = inside
     beyond = (
         0 if moment.groups is None else moment.groups.drawn(moment.rss_bytes)[1]
@@ -125,10 +125,27 @@ def _owners(
 ) -> tuple[Owner, ...]:
     owners = []
     for groups in division:
-        sizes = tuple(snapshot.likely.together(groups) for snapshot in snapshots)
+        likely = tuple(snapshot.likely.together(groups) for snapshot in snapshots)
+        sizes = tuple(
+            _of_ledger(moment, groups) or size for moment, size in zip(moments, likely, strict=True)
+        )
         named = part_key(groups), part_name(groups, moments)
         owners.append(Owner(*named, groups, sizes, tuple(size.middle for size in sizes)))
     return tuple(owner for owner in owners if any(size.high > 0 for size in owner.sizes))
+
+
+def _of_ledger(moment: MomentFacts, groups: frozenset[str]) -> Interval | None:
+    """The size of a part by a snapshot's ledger; None if that has no row for it, or a bound."""
+    if moment.groups is None or moment.rss_bytes is None:
+        return None
+    size = 0
+    for row in rows_of(moment.groups.rows):
+        inside = groups_of(row["group"], row["name"])
+        if inside and inside <= groups and not is_at_most(moment, row["group"]):
+            size += row["bytes"]
+        elif not inside or inside & groups:
+            return None
+    return Interval.exactly(size)
 
 
 def _by_ledgers(snapshots: Sequence[Snapshot], moments: Sequence[MomentFacts]) -> tuple[Owner, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import (
+    COARSER,
     FILES_SUM,
     GARBAGE,
     GO_HEAP_GROUPS,
@@ -87,7 +88,8 @@ def interval_words(change: Interval, *, about: bool) -> Text:
         return text("{}{}", "about " if about and change.width else "", middle)
     least, most = sorted((change.low, change.high), key=abs)
     if least * most > 0 and abs(least) >= MOSTLY * abs(most):
-        return text("{} or more", BytesChange(round(least)))
+        less = text("at least {} less", Bytes(round(-least)))
+        return less if least < 0 else text("{} or more", BytesChange(round(least)))
     return text("between {} and {}", BytesChange(round(least)), BytesChange(round(most)))
 
 
@@ -103,7 +105,9 @@ def most_of(facts: MomentFacts, group: str) -> int:
     size = groups.bytes_within(group) or 0
     if not is_at_most(facts, group):
         return size
-    return max(size, min(groups.claimed.get(group, size), rss - (groups.files_bytes or 0)))
+    within = [groups.claimed[part] for part in (group, *COARSER.get(group, ()))
+              if part in groups.claimed]  # fmt: skip
+    return max(size, min(sum(within) if within else size, rss - (groups.files_bytes or 0)))
 
 
 def brief_level(level: Interval) -> Text:

@@ -173,8 +173,7 @@ class MomentFacts(Answer):
     @property
     def counter_reading(self) -> CounterReading | None:
         """The process's counters at the snapshot; None without any of MemStats."""
-        stats = self.any_memstats
-        if stats is None:
+        if (stats := self.any_memstats) is None:
             return None
         page, cpu = (self.page, self.paths.get(METRICS_PAGE, "")), self.scraped.get(PROCESS_CPU)
         paths = self.path("memstats"), self.path("metrics")
@@ -187,9 +186,11 @@ class MomentFacts(Answer):
         The profile has precedence: since Go 1.26 the metric includes the runtime's own goroutines,
         which `runtime.NumGoroutine` and the profile exclude in every release.
         """
-        there = 0 if self.goroutines is None else int(self.goroutines["goroutines"].sum())
-        if self.goroutine_total or there:
-            return self.goroutine_total or there
+        stacks = self.goroutines
+        if count := self.goroutine_total or (
+            0 if stacks is None else int(stacks["goroutines"].sum())
+        ):
+            return count
         if GOROUTINES in self.metrics:
             return int(self.metrics[GOROUTINES])
         if ON_PAGE in self.scraped:

@@ -8,15 +8,15 @@ Records      Docker's, journald's, and those of `go test -json`, whose Output is
 Prefixes     the stamps and names that log collectors put before each line, see `wrappers`
 Fences       lines of ``` or ~~~ around it, or Jira's `{code}` and `{noformat}`, with prose outside
 Quotes       `> ` before each line
-A diff       `-` and `+` before each line: what was there before, then what is there now
+A diff       `-` and `+` before each line: the old text, then the new text
 Indentation  shared by all lines
 A shell      the prompt and command before it, and the next prompt after it
-Markdown     bold words, inline code, bullets, the bars of tables; links in any case
-A prefix     of one shape that most lines share, whoever writes it: `node-3 app[7] INFO: `
+Markdown     bold words, inline code, bullets, table bars; links are always removed
+A prefix     of one shape that most lines share: `node-3 app[7] INFO: `
 Prose        above the head line of a profile in text
 
 Lines keep their number in the file, so that damage is reported with its position. Text before or
-after an artefact is not damage. If it is the output of a second command, this is reported.
+after an artefact is not damage. Output of a second command is reported.
 """
 
 from __future__ import annotations

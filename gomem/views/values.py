@@ -122,9 +122,9 @@ def kind_cell(kind: str, looks_like: str) -> Cell:
 def between(low: float | None, high: float | None, cell: Callable[..., Cell]) -> Cell:
     """An interval; an unknown end is left open."""
     if is_unknown(low):
-        return NOTHING if is_unknown(high) else Cell(f"up to {cell(high).text}")
+        return NOTHING if is_unknown(high) else Cell(f"≤ {cell(high).text}")
     if is_unknown(high):
-        return Cell(f"from {cell(low).text}")
+        return Cell(f"≥ {cell(low).text}")
     ends = (cell(low), cell(high))
     exact = f"{ends[0].exact} to {ends[1].exact}" if ends[0].exact and ends[1].exact else ""
     return Cell(f"{ends[0].text} to {ends[1].text}", exact)

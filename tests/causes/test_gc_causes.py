@@ -100,7 +100,7 @@ def test_a_low_gogc_goes_back_to_the_default_first(gogc, is_low):
     settings = replace(case.facts.settings, gogc=gogc)
     (finding,) = gc_pressure.find(but(case, settings=settings))
 
-    assert is_low == finding.next_step.startswith("Set GOGC back to the default, GOGC=100 (now")
+    assert is_low == finding.next_step.startswith("Set GOGC back to the default (now")
     assert is_low == ("the heap goal becomes about 20 MiB" in finding.next_step)
     assert is_low == ("double GOGC" not in finding.next_step)
     assert "See who allocates" in finding.next_step
@@ -298,7 +298,7 @@ def test_the_sites_stand_beside_the_pressure():
     assert "Allocate less in main.render" in finding.next_step
     assert "Consider a sync.Pool in main.render: its objects live" in finding.next_step
     fields = [one.field for one in finding.evidence]
-    assert any(field.startswith("alloc_space main.render (handler.go:") for field in fields)
+    assert any("main.render (handler.go:" in field for field in fields)
 
 
 @pytest.mark.parametrize(("forced", "codes"), [(9, []), (10, ["forced-gc"]), (40, ["forced-gc"])])

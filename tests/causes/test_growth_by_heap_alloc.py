@@ -19,7 +19,7 @@ def test_more_than_garbage_can_be_is_growth_and_its_size_a_bound(tmp_path):
 
     assert "possible" == finding.confidence
     assert "the live heap grows by about 1" in finding.title
-    assert finding.title.endswith("has reached at most 88 MiB")
+    assert finding.title.endswith("has reached 44 MiB to 88 MiB")
 
 
 @pytest.mark.parametrize(

@@ -289,13 +289,13 @@ def test_the_largest_three_are_named():
     named, finding = allocates(holding(10, 30, 20, 9), **{"2": "2/heap.pb.gz"})
 
     assert [
-        ("2/heap.pb.gz", "alloc_space b (m.go:7)", 30, "B"),
-        ("2/heap.pb.gz", "alloc_space c (m.go:7)", 20, "B"),
-        ("2/heap.pb.gz", "alloc_space a (m.go:7)", 10, "B"),
+        ("2/heap.pb.gz", "alloc_space: b (m.go:7), with library calls", 30, "B"),
+        ("2/heap.pb.gz", "alloc_space: c (m.go:7), with library calls", 20, "B"),
+        ("2/heap.pb.gz", "alloc_space: a (m.go:7), with library calls", 10, "B"),
     ] == named
     assert ["b", "c", "a"] == [site.own_function for site in finding.sites]
     assert ("2/heap.pb.gz",) == finding.next_step.of(Command)[0].value.of(File)
-    assert "Allocate less in b (reuse" in finding.next_step
+    assert "Allocate less in b: reuse" in finding.next_step
     assert finding.title.endswith("; the largest part of the allocation is from b")
 
 
@@ -521,14 +521,14 @@ def test_what_the_comparison_shows():
 
     assert finding.title == (
         "Go 1.24.2 zeroes large allocations: 59 MiB that was only reserved in the baseline is now "
-        "in RSS; the heap is unchanged (60 MiB)"
+        "in RSS; the heap is 60 MiB on both sides"
     )
     assert [
-        ("baseline 1/smaps", "Rss of go-heap", 1 * MIB, "B"),
+        ("baseline, 1/smaps", "Rss of go-heap", 1 * MIB, "B"),
         ("1/smaps", "Rss of go-heap", 60 * MIB, "B"),
-        ("baseline computed", "reserved Go heap, not yet touched", 59 * MIB, "B"),
+        ("baseline, computed", "reserved Go heap, not yet touched", 59 * MIB, "B"),
         ("computed", "reserved Go heap, not yet touched", 0, "B"),
-        ("baseline 1/memstats.json", "HeapInuse", 60 * MIB, "B"),
+        ("baseline, 1/memstats.json", "HeapInuse", 60 * MIB, "B"),
         ("1/memstats.json", "HeapInuse", 60 * MIB, "B"),
         ("Go release", "test", "go1.24.2", ""),
     ] == shown(finding)

@@ -138,7 +138,7 @@ def test_the_own_function_is_named_and_the_librarys_behind_it():
 
     assert ["main.(*job).read", "io.ReadAll"] == [one.value for one in finding.title.of(Function)]
     assert finding.title.endswith(
-        "nearly all of the growth is from main.(*job).read (via io.ReadAll)"
+        "nearly all of the growth is from main.(*job).read (calls io.ReadAll)"
     )
     assert [("main.(*job).read", "main.go", 7)] == [
         (site.own_function, site.file, site.line) for site in finding.sites

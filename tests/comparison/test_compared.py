@@ -15,10 +15,7 @@ def test_notes_of_the_ledgers_are_those_of_the_first_run():
     )
 
     assert [
-        (
-            "the before side has no “snapshot 2”, so its last one, “snapshot 1”, is compared "
-            "with that"
-        ),
+        "the before side has no “snapshot 2”: its last, “snapshot 1”, is compared with it",
         "before, snapshot 1: old one",
         "after, snapshot 2: new one",
     ] == list(_notes(old, new, [("1", "2"), ("1", "2")]))

@@ -13,7 +13,9 @@ from tests.builders import GivenFacts
 from tests.views.ledgers import ledger
 
 NOON = pd.Timestamp("2026-03-01T12:00:00Z")
-COLUMNS = ("kind", "path", "perms", "start", "end", "rule", "Rss", "Anonymous")
+COLUMNS = (
+    "kind", "path", "perms", "start", "end", "rule", "Rss", "Anonymous", "device", "inode",
+)  # fmt: skip
 
 
 def moment(name, claims=None, mappings=None, metrics=None, live=None, seconds=None, **parts):

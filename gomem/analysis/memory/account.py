@@ -7,8 +7,8 @@ the bounds come from simple limits. Go cannot hold more than it has reserved. No
 most RSS minus Go's minimum. No group can exceed RSS. Such bounds are certain, but often wide.
 
 So each group also has an estimated interval, which contains the true value in 95 % of the recorded
-snapshots. The estimate assumes that the untouched share of Go's reserved memory is that of the
-nearest snapshots that show the share. In a back-test on 1 260 recorded snapshots with smaps
+snapshots. The estimate takes the untouched share of Go's reserved memory from the nearest
+snapshots that show it. In a back-test on 1 260 recorded snapshots with smaps
 withheld, the estimate of the Go part was off by less than 5 % of RSS in 95 % of the snapshots. If
 no snapshot shows the share, the estimate uses the range that covers 95 % of the recorded snapshots.
 

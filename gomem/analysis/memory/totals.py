@@ -99,7 +99,7 @@ def _of_logged(logged: Logged | None) -> ResidentTotals | None:
     """Return RSS and the C heap from a program's log."""
     if logged is None or logged.rss_bytes is None:
         return None
-    note = text("RSS is as {} logs it, rounded to {}", logged.program, Bytes(logged.step_bytes))
+    note = text("RSS is from {}'s log, in steps of {}", logged.program, Bytes(logged.step_bytes))
     native = logged.sizes.get("cgo_total")
     of_native = None if native is None else (native, f"{LOGGED} CGO total")
     return ResidentTotals(logged.rss_bytes, f"{LOGGED} RSS", of_native=of_native, notes=(note,))

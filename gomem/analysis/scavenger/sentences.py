@@ -23,8 +23,8 @@ SAID = {
     ): "{gone} {lasting}. {size} of idle heap is still due for release ({goal}){to_go}.{in_rss}",
     LITTLE: "{idle}.",
     ("kept-for-goal", "goal"): "{kept}.",
-    ("kept-for-goal", "next-gc"): "{size} is idle but kept for reuse: the heap can grow to NextGC "
-    "({NextGC}) before the next GC.",
+    ("kept-for-goal", "next-gc"): "{size} is idle: the heap can refill it up to NextGC ({NextGC}); "
+    "spans that stay idle for five minutes are released.",
     ("kept-for-goal", "gogc-off"): "{size} is idle but kept for reuse: with GOGC=off the scavenger "
     "has no goal.",
     (
@@ -59,7 +59,8 @@ SAID = {
     (
         "not-go-memory",
         "",
-    ): "At least {size} of RSS is not Go heap, so the scavenger cannot release it.",
+    ): "Memory outside the Go heap is the largest part of RSS beside Go's objects; the scavenger "
+    "cannot release it.",
     ("unknown", "no-memstats"): "The retained heap is unknown: it needs all fields of MemStats, "
     "runtime/metrics or a metrics page.",
     (
@@ -214,7 +215,7 @@ def _side(interval: _Interval) -> Text:
 def _idle(interval: _Interval) -> Text:
     """Say how little heap is idle, compared with RSS."""
     if not interval.size:
-        return Text("There is no resident idle heap to release")
+        return Text("Almost no idle heap is left to release")
     least = Text()  # a few bytes need no comparison
     if interval.size >= MIN_BYTES:
         is_known = interval.after["rss_bytes"] is not None

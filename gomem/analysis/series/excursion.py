@@ -1,14 +1,13 @@
-"""Does a level rise above its baseline: how far, how suddenly, for how long, and does it return?
+"""Does a series rise above its baseline: how far, how suddenly, for how long, and does it return?
 
-The baseline is the median of the readings in the lower half of the range. The baseline is the
-typical level if the level is high for less than half of the time. An excursion lasts while the
-level is above the midpoint between the baseline and the highest reading. A rise over several
-readings means that something fills up, such as a cache or a batch. A rise within one reading is
-sudden.
+The baseline is the median of the readings in the lower half of the range. That is the typical level
+only if fewer than half of the readings are high. An excursion lasts while the series is above the
+midpoint between the baseline and the highest reading. A rise over several readings means that
+something fills up, such as a cache or a batch. A rise within one reading is sudden.
 
-The true duration is between that of the readings inside the excursion and that of the readings just
-outside it. The longest possible duration is reported, so a further reading can only shorten it. If
-one reading of an evenly spaced series is missing, an excursion can have gone unseen.
+An excursion lasts at least from its first to its last reading above the midpoint, and at most from
+the reading before to the reading after. The longer duration is reported, so a further reading can
+only shorten it. If one reading of an evenly spaced series is missing, an excursion can be missed.
 """
 
 from __future__ import annotations

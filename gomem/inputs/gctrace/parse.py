@@ -10,10 +10,10 @@ Quirks        Sizes are whole MiB, rounded down, though the log says MB.
               The runtime prints `GC forced` after two minutes without a collection. The line of the
               forced collection follows and does not say that it was forced.
 
-Intact lines are parsed in bulk. Replacing the numbers of a line with a marker gives its format, and
-the numbers of all lines of one format are parsed as one CSV. If that fails because a field is not a
-number, a regular expression first selects the lines that match the format. The rest, a few per cent
-of a badly interleaved log, is searched line by line.
+Intact lines are parsed in bulk. A line's format is the line with its numbers replaced by a marker,
+and the numbers of all lines of one format are parsed as one CSV. If that fails because a field is
+not a number, a regular expression first selects the lines that match the format. The rest, a few
+per cent of a badly interleaved log, is searched line by line.
 """
 
 from __future__ import annotations

@@ -259,6 +259,7 @@ def _sites_section(comparison: Comparison) -> Section | None:
         shown = _site_blocks(words.of_type(comparison.sites, name), f"{name}{means}")
         if len(rates := words.of_type(comparison.site_rates, name)):
             per = rates["per"].iloc[0]
+            rates = rates.assign(unit=rates["unit"] + ("/s" if per == "second" else f"/{per}"))
             blocks += _site_blocks(rates, f"{name} per {per}, estimated from heap profiles")
             if per == REQUEST:  # per second, the work can differ, so the totals matter too
                 shown = [Folded(f"{name}, since the start", tuple(shown))]

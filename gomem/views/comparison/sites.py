@@ -26,17 +26,21 @@ def _count(count: float) -> str:
 
 
 def _value_cell(value: float | None, unit: str) -> Cell:
-    if unit == "bytes":
-        return bytes_cell(value)
-    return NOTHING if value is None or is_unknown(value) else Cell(_count(value))
+    """A size or a count; of a rate, such as `bytes/s`, with what it is per."""
+    what, slash, per = unit.partition("/")
+    if value is None or is_unknown(value):
+        return NOTHING
+    cell = bytes_cell(value) if what == "bytes" else Cell(_count(value))
+    return replace(cell, text=f"{cell.text}{slash}{per}")
 
 
 def _change_cell(change: float | None, unit: str) -> Cell:
-    if unit == "bytes":
-        return change_cell(change)
+    what, slash, per = unit.partition("/")
     if change is None or is_unknown(change):
         return NOTHING
-    return Cell(minus(f"{'+' if change > 0 else ''}{_count(change)}"))
+    sign = "+" if change > 0 else ""
+    cell = change_cell(change) if what == "bytes" else Cell(minus(f"{sign}{_count(change)}"))
+    return replace(cell, text=f"{cell.text}{slash}{per}")
 
 
 def _with_spread(row: Row) -> Cell:

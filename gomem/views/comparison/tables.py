@@ -352,7 +352,7 @@ def state_word(state: str) -> str:
 def findings_table(findings: pd.DataFrame, *, has_several: bool = False) -> Table:
     """Which causes are new, gone, or on both sides; with several builds, for each."""
     runs = ", in the first run of each side" if has_several else ""
-    caption = f"Findings on either side{runs}"
+    caption = f"Before and after{runs}"
     if "build" in findings:
         return table(f"{caption}, by build", (BUILD, *FINDINGS), findings)
     return table(caption, FINDINGS, findings)
@@ -366,10 +366,6 @@ def groups_table(groups: pd.DataFrame, pair: Pair, runs: str = "", *, noted: boo
     rss: Row = {"name": "RSS", "group": "", **sums}
     is_known = groups[[*SIDES]].notna().all(axis=None)
     total = (tuple(column.cell(rss) for column in (owner, *SIZES)),) if is_known else ()
-    bounds = (
-        ""
-        if is_known
-        else "; ranges are lower and upper bounds of each row: together they add up to RSS"
-    )
-    caption = text("RSS by owner (the resident part of each) at {}{}{}", pair.words, runs, bounds)
+    bounds = "" if is_known else "; a range is the lower and upper bound of a row"
+    caption = text("RSS by owner at {}{}{}", pair.words, runs, bounds)
     return table(caption, (owner, *SIZES), groups, total)

@@ -77,8 +77,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
     if against is not None:
         blocks += _change_blocks(against, "change-baseline", CAPTION)
     if steps:
-        rows = [*([] if overall is None else [overall]), *steps]
-        blocks.append(table("From snapshot to snapshot", STEPS, rows))
+        blocks.append(table("From snapshot to snapshot", STEPS, steps))
     drawn = sorted(steps, key=_moved, reverse=True)[:FIGURES]
     with_their_own = with_tables([step.after for step in steps], diagnosis)
     caption = CAPTION

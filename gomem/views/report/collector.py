@@ -109,7 +109,7 @@ def _over_time(
         table("Why GCs ran", tables.WHY, facts.triggers.counts),
         Notes(tables.triggers_notes(facts.triggers)),
         tables.phases_table(facts.phases),
-        tables.live_heap_table(live),
+        *([tables.live_heap_table(live)] if any(run.cycles > 2 for run in live) else []),
         *_notes((growth,) if growth else ()),
         Folded("GC pacing: survival, overshoot and headroom", (pacing,)),
     )

@@ -197,6 +197,7 @@ def scavenges_table(scavenges: pd.DataFrame) -> Table:
 def costs_table(gc: GcCost) -> Table:
     """The costs of the collector, and what triggered it."""
     mib, allocated = "rounded down to whole MiB", gc.allocation_rate
+    first = gc.heap_live_first_bytes
     runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
     rounding, over = "", ", over all runs" if gc.runs > 1 else ""
     if allocated.low is not None and allocated.high is not None:
@@ -215,8 +216,8 @@ def costs_table(gc: GcCost) -> Table:
         ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
         ("longest STW phase", seconds_cell(gc.longest_stop_seconds),
          "each GC has two STW phases; its pause is their sum"),
-        ("live heap, first", bytes_cell(gc.heap_live_first_bytes), mib),
-        ("live heap, last", bytes_cell(gc.heap_live_last_bytes), mib),
+        ("live heap, first GC", Cell("<1 MiB") if first == 0 else bytes_cell(first), mib),
+        ("live heap, last GC", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
         ("last goal", bytes_cell(gc.heap_goal_bytes), mib),
     )  # fmt: skip
@@ -231,7 +232,9 @@ def times_table(pauses: GcPauses) -> Table:
     return table("GC times", QUANTILES, rows)
 
 
-NO_GOGC = "GOGC is unknown, so a GC counts as limit-driven if no constant GOGC explains its goal"
+NO_GOGC = (
+    "no file states GOGC, so a GC counts as limit-driven if no constant GOGC explains its goal"
+)
 
 
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
@@ -244,9 +247,9 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Live heap after warm-up, from the first GC at or above its median"
+    caption = "Live heap after warm-up, which ends when the live heap first reaches its median"
     if max(run.cycles for run in shown) >= TENTHS:
-        caption += "; first and last: medians of the first and last 10 % of GCs"
+        caption += "; first and last are medians of a tenth of the GCs"
     if len(shown) < len(live):
         caption += f"; the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]

@@ -71,10 +71,13 @@ def _when(finding: Finding, diagnosis: Diagnosis) -> tuple[str, ...]:
     """The moments at which it holds, if there are several, and whether it still does."""
     if finding.moment is None or len(diagnosis.capture.by_moment) == 1:
         return ()
+    over = ("resolved",) if finding.over else ()
+    if len(finding.moments) == len(diagnosis.capture.by_moment):
+        return (f"at all {len(finding.moments)} snapshots", *over)
     others = [MomentName(name) for name in finding.moments if name != finding.moment]
     also = ("also at " + first_few(others, NAMED),) if others else ()
     at = text("at {}", MomentName(finding.moment))
-    return (at, *also, *(("resolved",) if finding.over else ()))
+    return (at, *also, *over)
 
 
 def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:

@@ -60,9 +60,10 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
         text += f". {flat} more {are} flat and not shown"
     return (
         f"{text}. The slope is the median of all pairwise slopes; its interval includes sampling "
-        "error. The last column projects each stack forward by three times the observed time, at "
-        "most an hour: a ramp continues at its slope, a saw-tooth stays at its peak, and any other "
-        "shape stays at its last value."
+        "error. Profiles lag and a function can have several stacks, so the live heap can grow "
+        "faster than any of them. The last column projects each stack forward by three times the "
+        "observed time, at most an hour: a ramp continues at its slope, a saw-tooth stays at its "
+        "peak, and any other shape stays at its last value."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import FILES_SUM
+from gomem.analysis.memory.groups import FILES_SUM, UNTOUCHED
 from gomem.diagnosis.part_words import is_at_most, most_of
 from gomem.inputs.schema import rows_of
 from gomem.text import MomentName, Text, text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WATERFALLS = 8  # moments; each is about 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 SMALL = 0.01  # of RSS, or of the longest bar: smaller groups are combined
-OTHERS = "others (each under 1 % of RSS)"
+OTHERS = "others, each under 1 %"
 WHOSE = "The filled part of a bar is in RSS; the hollow part is reserved by Go, not in RSS."
 FILES_TOO = "program text too: only smaps separates it"
 RETAINED = "retained by Go"  # in RSS or not
@@ -62,7 +62,8 @@ def ledger_section(diagnosis: Diagnosis) -> Section | None:
     }
     shown = (of_moments(blocks, first, sizes),)
     gist = text("{}{}", MomentName(first), sizes[first])
-    return Section("ledger", "Where RSS goes", shown, gist=gist)
+    what = "RSS" if any(facts.rss_bytes is not None for facts in known.values()) else "memory"
+    return Section("ledger", f"Where {what} goes", shown, gist=gist)
 
 
 def _has_rows(facts: MomentFacts) -> bool:
@@ -132,7 +133,9 @@ def _sizes(caption: Text, named: tuple[str, str], rows: list[Row], total: Row,
     def share(row: Row) -> Cell:
         size = row.get("bytes", BLANK)
         known = not is_unknown(size) and rss
-        return BLANK if size is BLANK else fraction_cell(size / rss if known else None)
+        if size is BLANK or row.get("bound"):  # upper bounds add up to more than RSS
+            return BLANK
+        return fraction_cell(size / rss if known else None)
 
     columns = (
         noted(named[0], lambda row: (row["name"], row.get("note", ""))),
@@ -213,4 +216,5 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
     if before is not None:
         total["old"] = before.rss_bytes
     caption = text("RSS by part at {}", moment)
+    rows.sort(key=lambda row: row["part"] == UNTOUCHED)  # what is subtracted comes last
     return _sizes(caption, ("part", "bytes"), rows, total, SOURCE)

@@ -36,8 +36,8 @@ LACKING = (
     "memory.usage_in_bytes, memory.stat and memory.failcnt)"
 )
 WORST_CASES = (
-    "Worst-case RSS if the heap keeps its size. All resident: RSS includes everything that Go "
-    "retains. All reused: also everything that Go has released"
+    "If the heap keeps its size. All resident: every page that Go retains is in RSS. All reused: "
+    "what Go has released is too"
 )
 GROWS_ON = "the live heap grows, so RSS can exceed both"
 HIGHER = (

@@ -44,7 +44,7 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
         strip = Figure(CAPTION, plot_address_space, partial(_numbers, diagnosis, name, place))
         blocks[name] = (strip, kinds) if name in drawn else (kinds,)
     choice = of_moments(blocks, first)
-    return Section("mappings", "Mappings by kind", (choice,), gist=_gist(own[first]))
+    return Section("mappings", "Mappings", (choice,), gist=_gist(own[first]))
 
 
 def _numbers(diagnosis: Diagnosis, moment: str, place: int) -> dict[str, Any]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.diagnosis.part_words import is_at_most, most_of
 from gomem.facts.moment import MomentFacts, seconds_of
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, MomentName, text
-from gomem.units import is_unknown
+from gomem.units import format_bytes, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups_over_moments import on_a_clock, plot_groups_over_moments
 from gomem.views.values import NOTHING, bytes_cell, narrow_time_cell, seconds_cell
-from gomem.views.words import BOUNDS, PARTS, first_few, how_many, part_name
+from gomem.views.words import PARTS, first_few, how_many, part_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,14 +83,13 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     lines = _saying([(label, [cells[place] for place in few]) for label, cells in every])
     columns = ("", *(MomentName(known[place].name) for place in few))
     rows = tuple((Cell(label), *cells) for label, cells in lines)
-    are_bounds = any(facts.mappings is None and facts.memstats is not None for facts in known)
-    caption = CAPTION + BOUNDS * are_bounds
-    blocks: list[Block] = [Table(caption, columns, "<" + ">" * len(few), rows)]
-    if not any(label not in CLOCKS for label, _ in lines):
-        blocks = [Notes((NO_RSS,))]
+    blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
+    if not any(label not in CLOCKS for label, _ in lines):
+        blocks, others = [Notes((NO_RSS,))], []
     if others:
-        left_out = f"{len(others)} of {len(known)} snapshots do not fit into the table: "
+        do = "does" if len(others) == 1 else "do"
+        left_out = f"{len(others)} of {len(known)} snapshots {do} not fit into the table: "
         blocks.append(Notes((left_out + first_few(others, MAX_NAMED),)))
         blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, every),)))
     parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])
@@ -135,12 +135,20 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
     lines: _Lines = [("RSS", [bytes_cell(facts.rss_bytes) for facts in known])]
     for row in rows_of(groups):
         label = f"· {row['name']}" if row["within"] else row["name"]
-        lines.append((label, [bytes_cell(row[str(place)]) for place in range(len(known))]))
+        cells = [_cell(facts, row["group"], row[str(place)]) for place, facts in enumerate(known)]
+        lines.append((label, cells))
     if sum(not is_unknown(facts.time) for facts in known) > 1:  # else names say as much
         lines.append((TIME, [narrow_time_cell(facts.time) for facts in known]))
     if any(facts.skew.seconds is not None for facts in known):
         lines.append((APART, [seconds_cell(facts.skew.seconds) for facts in known]))
     return lines
+
+
+def _cell(facts: MomentFacts, group: str, size: int) -> Cell:
+    """The size of a group, or its upper bound."""
+    if is_unknown(size) or facts.rss_bytes is None or not is_at_most(facts, group):
+        return bytes_cell(size)
+    return Cell(f"≤ {format_bytes(most_of(facts, group))}")
 
 
 def parts_lines(ledgers: Sequence[Ledger]) -> list[tuple[str, list[Cell]]]:

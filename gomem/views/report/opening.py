@@ -33,7 +33,7 @@ from gomem.views.names import typed
 from gomem.views.report.allocations import SAMPLE_TYPES
 from gomem.views.report.collector import opens_with_log, over_time_caption
 from gomem.views.report.goroutines import goroutine_bars
-from gomem.views.report.ledger import SMALL
+from gomem.views.report.ledger import OTHERS, SMALL
 from gomem.views.report.verdict import TONES, label_of, proof_of, steps_of, together
 from gomem.views.values import NOTHING
 from gomem.views.words import BOUNDS, CLAIMED
@@ -151,8 +151,7 @@ def _keys(
     if small:
         sums = [sum(part.lengths[place] for part in small) for place in range(len(owners.totals))]
         change = _change_words(change_of(small)) if changes else ""
-        others = text("others, each under {}", Bytes(round(SMALL * _longest(owners))))
-        keys.append(Key(others, *GREY, tuple(Bytes(round(size)) for size in sums), change))
+        keys.append(Key(OTHERS, *GREY, tuple(Bytes(round(size)) for size in sums), change))
     if any(owners.beyond):
         change = BytesChange(owners.beyond[-1] - owners.beyond[0]) if changes else ""
         keys.append(Key(CLAIMED, "", "", tuple(map(Bytes, owners.beyond)), change))

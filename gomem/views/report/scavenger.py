@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.inputs.schema import rows_of
+from gomem.releases import Fact
 from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 from gomem.views.document import Block, Folded, Notes, Paragraph, Section
 from gomem.views.figures.retention import plot_release, plot_retention
 from gomem.views.report.shown import with_numbers
 from gomem.views.tables import (
-    code,
+    clock,
     count,
     moment,
     noted,
@@ -27,6 +29,7 @@ from gomem.views.tables import (
 if TYPE_CHECKING:
     from gomem.analysis.scavenger.scavenger import Scavenger
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.releases import GoVersion
 
 MIN_READINGS = 3  # with two, a line shows no more than the table
 EPISODES = 16  # rows of the table; if there are more, the longest
@@ -42,20 +45,28 @@ AT_MOST = (
     "the scavenger's goal depends on HeapInuse at the last GC and on the NextGC before that GC; "
     "where no file has both, the goal is an upper bound: 1.1 × (NextGC + HeapInuse - HeapAlloc)"
 )
-UNUSED = "since Go 1.13, released (HeapReleased) includes new heap that was never used"
+UNUSED = "released (HeapReleased) includes new heap that was never used"
 APPLIES = {"yes": "applies", "not yet": "does not apply yet", "unknown": "might apply"}
+VERDICTS = {
+    "as-intended/little": "little to release",
+    "as-intended/going-back": "being released",
+    "kept-for-goal": "kept for reuse",
+    "waiting": "not due yet",
+    "starved": "scavenger does not run",
+    "not-go-memory": "not Go heap",
+}
 EPISODE = (
     moment("from", "before"),
     moment("to", "after"),
-    seconds("start", "from_seconds"),
+    clock("start", "from_seconds"),
     seconds("duration", "seconds"),
-    code("verdict", "code"),
+    words("verdict", lambda row: _verdict_words(row["code"], row["rule"])),
     size("returned (net)", "returned_bytes"),
     words("why", "sentence"),
 )
 RETENTION = (
-    moment("snapshot", "moment"),
-    seconds("at", "seconds"),
+    moment("reading", "moment"),
+    clock("at", "seconds"),
     size("in use", "HeapInuse"),
     size("idle kept", "idle_kept_bytes"),
     size("retained", "retained_bytes"),
@@ -74,11 +85,16 @@ FREED = (
 )
 RATE = (
     moment("snapshot", "moment"),
-    seconds("at", "seconds"),
+    clock("at", "seconds"),
     rate("returned", "release_bytes_per_second"),
     size("over the goal", "above_goal_bytes"),
     seconds("time to goal", "seconds_to_goal"),
 )
+
+
+def _verdict_words(code: str, rule: str) -> str:
+    """A verdict in two or three words."""
+    return VERDICTS.get(f"{code}/{rule}") or VERDICTS.get(code) or code.replace("-", " ")
 
 
 def scavenger_section(diagnosis: Diagnosis) -> Section | None:
@@ -87,18 +103,23 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
     if answer is None:
         return None
     blocks = (
-        *_verdict(answer), *_over_time(answer), *_goals(answer), *_freeing(answer), *_rate(answer),
-        *_cpu(answer),
+        *_verdict(answer, _word(diagnosis)), *_over_time(answer, diagnosis.capture.go_version),
+        *_goals(answer), *_freeing(answer), *_rate(answer), *_cpu(answer),
     )  # fmt: skip
     # The heap retained at the end, and why more is not released.
     kept = answer.retention["retained_bytes"].dropna()
     said = [f"{format_bytes(int(kept.iloc[-1]))} retained at the end"] if len(kept) else []
-    said += [str(code) for code in answer.episodes["code"].tail(1)]
+    said += [_verdict_words(row["code"], row["rule"]) for row in rows_of(answer.episodes.tail(1))]
     gist = ", ".join(said) or "nothing measured"
     return Section("scavenger", "Returning memory to the OS", blocks, gist=gist)
 
 
-def _verdict(answer: Scavenger) -> tuple[Block, ...]:
+def _word(diagnosis: Diagnosis) -> str:
+    """What the rows are: a log alone has readings in its lines."""
+    return "snapshot" if diagnosis.moments else "reading"
+
+
+def _verdict(answer: Scavenger, word: str) -> tuple[Block, ...]:
     """The last verdict in a sentence, and all verdicts in a table."""
     episodes = answer.episodes
     if episodes.empty:
@@ -111,7 +132,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
     said = episodes["sentence"].iloc[-1]
     end, ends = episodes["after"].iloc[-1], set(answer.retention["moment"].tail(1))
     is_last = end in ends or not ends
-    at = text("At the last snapshot") if is_last else text("At {}", MomentName(end))
+    at = text("At the last {}", word) if is_last else text("At {}", MomentName(end))
     last = Paragraph(text("{}, {}{}", at, said[:1].lower(), said[1:]))
     columns = EPISODE if len(chosen) > 1 else EPISODE[:-1]  # the sentence above has the reason
     return last, table(caption, columns, chosen, brief_rows=BRIEF_ROWS)
@@ -143,7 +164,7 @@ def _few(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[sorted(places)]
 
 
-def _over_time(answer: Scavenger) -> tuple[Block, ...]:
+def _over_time(answer: Scavenger, version: GoVersion) -> tuple[Block, ...]:
     known = answer.retention[answer.retention["retained_bytes"].notna()]
     if not any(goal.applies in ("yes", "not yet") for goal in answer.goals):
         known = known.assign(goal_bytes=pd.NA)  # of an unknown release
@@ -153,7 +174,8 @@ def _over_time(answer: Scavenger) -> tuple[Block, ...]:
     below = table(caption, RETENTION, shown, brief_rows=BRIEF_ROWS)
     is_bound = (known["paced_by"] == "steady") & known["goal_bytes"].notna()
     # Retained and released memory both rise if the runtime reserves more of the address space.
-    has_grown = known[["HeapReleased", "retained_bytes"]].diff().gt(0).all(axis=1)
+    counts_unused = not version.certainly(Fact.IDLE_SPANS_AGE)
+    has_grown = counts_unused & known[["HeapReleased", "retained_bytes"]].diff().gt(0).all(axis=1)
     said = [words for words, rows in ((AT_MOST, is_bound), (UNUSED, has_grown)) if rows.any()]
     note = (Notes(tuple(said)),) if said else ()
     timed = timed_readings(answer)
@@ -168,14 +190,14 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     rule = noted("rule", lambda goal: (goal.formula, goal.note))
     columns = (
         rule,
-        words("here", lambda goal: APPLIES[goal.applies]),
+        words("status", lambda goal: APPLIES[goal.applies]),
         size("target for retained heap", answer.target_bytes),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other Go versions and of a memory limit", (rest,))
-    caption = "The scavenger's rules, by Go version (sizes exclude goroutine stacks)"
+    caption = "The scavenger's rules (sizes exclude goroutine stacks)"
     holding = table(caption, columns, here)
     return (holding, folded) if others else (holding,)
 

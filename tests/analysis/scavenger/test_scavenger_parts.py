@@ -293,7 +293,7 @@ def test_how_much_of_the_excess_can_be_resident_is_said_where_that_is_less():
         (3, None, "3 MiB of heap is idle."),
         (8, 100, "8 MiB of heap is idle, under a tenth of RSS."),
         (8, None, "8 MiB of heap is idle, under a tenth of what Go has mapped."),
-        (0, 100, "There is no resident idle heap to release."),
+        (0, 100, "Almost no idle heap is left to release."),
     ],
 )
 def test_why_little_idle_heap_is_not_asked_about(size, rss, words):

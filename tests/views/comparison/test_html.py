@@ -92,7 +92,7 @@ def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
     moved = "RSS fell from 184 MiB to 23 MiB (\u221288 %): heap that Go has released but "
     assert "✓ better" in words
     assert moved in words
-    assert "With one run per side, only large changes stand out from noise." in words
+    assert "only large changes of memory and GC stand out from noise." in words
     assert "gone warning released-but-resident" in words
     assert ONE_VALUE_NOTE not in words  # said once, at the top
 

@@ -141,7 +141,7 @@ def test_what_is_small_in_every_bar_is_one_part():
         (1000 - 2 * 1000 * SMALL + 1, 1000 * SMALL, 1000 * SMALL - 1),
     )]  # fmt: skip
 
-    assert ["go_live", "others, each under 10 B"] == names[0]
+    assert ["go_live", "others, each under 1 %"] == names[0]
     assert ["go_live", "native", "program"] == names[1]
 
 
