@@ -100,7 +100,7 @@ def _held(size: int, account: Account, case: Case) -> list[Finding]:
     title = text(_TOTAL, least, share, "" if is_mapped else "C memory, or ")
     if is_steady:
         title = text(_LEVEL_TOTAL, kinds, least, share)
-    elif sum(row.value for row in logged) >= limits.most_share * size:
+    elif sum(int(row.value) for row in logged) >= limits.most_share * size:
         title = text(_LOGGED, least, share)
     if grows is not None:
         title = grows.title(f"Memory outside Go ({kinds})")

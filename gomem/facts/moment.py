@@ -186,15 +186,13 @@ class MomentFacts(Answer):
         The profile has precedence: since Go 1.26 the metric includes the runtime's own goroutines,
         which `runtime.NumGoroutine` and the profile exclude in every release.
         """
-        stacks = self.goroutines
-        if count := self.goroutine_total or (
-            0 if stacks is None else int(stacks["goroutines"].sum())
-        ):
-            return count
-        if GOROUTINES in self.metrics:
-            return int(self.metrics[GOROUTINES])
-        if ON_PAGE in self.scraped:
-            return int(self.scraped[ON_PAGE])
+        if self.goroutine_total:
+            return self.goroutine_total
+        if self.goroutines is not None and len(self.goroutines):
+            return int(self.goroutines["goroutines"].sum())
+        measured = self.metrics.get(GOROUTINES, self.scraped.get(ON_PAGE))
+        if measured is not None:
+            return int(measured)
         return None if self.logged is None else self.logged.sizes.get("goroutines")
 
     @property

@@ -141,7 +141,8 @@ def since_restart(
     if by_moment and not ordered:
         ordered = [*profiles.items()]
     kept: dict[str, Profile] = {}
-    highest, marks = 0, {}
+    highest = 0
+    marks: dict[str, object] = {}
     for name, profile in ordered:
         allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else highest
         if allocated < highest or are_apart(marks, marks_of(profile)):
