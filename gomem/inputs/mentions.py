@@ -113,7 +113,7 @@ _PICTURE = re.compile(
 )
 _KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _PROFILER = re.compile(rb"\b(?:pprof|heap profile|inuse_space)\b")
-_OF_PROFILE = (
+_PROFILE_BESIDE_RSS = (
     "a heap profile has what was live at the last GC, and RSS also garbage, freed heap that is "
     "kept, and stacks"
 )
@@ -207,7 +207,7 @@ def _with_sizes(head: bytes, seen: Mention | None) -> Mention | None:
     limit, is_beside = limit_words(head), bool(rss_in_words(head) or uses_in_words(head))
     told = (
         seen.what, _list("it names sizes, too ({})", others), limit * (str(limit) not in said),
-        Text(_OF_PROFILE) * (is_beside and bool(sizes) and _PROFILER.search(head) is not None),
+        Text(_PROFILE_BESIDE_RSS) * bool(is_beside and sizes and _PROFILER.search(head)),
     )  # fmt: skip
     return Mention(joined("; ", filter(None, told)), seen.way_out)
 
