@@ -87,6 +87,8 @@ TIMES = {
 
 def part_name(part: str) -> str:
     """The display name of a part: the name with spaces."""
+    if part == "heap_untouched":
+        return "subtracted: heap not in RSS"
     return part.replace("_", " ")
 
 

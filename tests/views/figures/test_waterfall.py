@@ -47,5 +47,8 @@ def test_a_ledger_without_bytes_can_be_drawn():
 def test_the_description_has_every_bar():
     description = plot_rss_vs_heap(LEDGER).description
 
-    assert "heap untouched -30 B (reserved by Go, never touched, not in RSS)" in description
+    assert (
+        "subtracted: heap not in RSS -30 B (reserved by Go, never touched, not in RSS)"
+        in description
+    )
     assert description.endswith("RSS is 75 B.")
