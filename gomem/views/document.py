@@ -271,11 +271,11 @@ class Verdict:
 
     @property
     def number(self) -> str:
-        """The headline number and its name; empty without one, or if another line has it."""
+        """The headline number and its name; empty without one, or if the sentence has it."""
         if self.size is None:
             return ""
-        said = f" {self.sentence} {self.where} {' '.join(self.details)}".replace(NO_BREAK, " ")
-        if f" {self.size.value}".replace(NO_BREAK, " ") in said:
+        value, said = (words.replace(NO_BREAK, " ") for words in (self.size.value, self.sentence))
+        if f" {value}" in f" {said}":
             return ""
         return f"{self.size.value} {self.size.name}"
 

@@ -45,7 +45,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     """The verdict in paragraphs."""
     label = f"{escaped(verdict.lead_in.capitalize())}{verdict.stop} " if verdict.lead_in else ""
     lines = [f"**{label}{escaped(verdict.sentence)}**"]
-    lines += map(escaped, (verdict.number, *verdict.lines))
+    lines += map(escaped, ("" if verdict.where else verdict.number, *verdict.lines))
     return [line for line in lines if line] + _steps("Next", verdict.steps)
 
 

@@ -91,7 +91,7 @@ class _Writer:
         label = f"{verdict.lead_in}{verdict.stop} " if verdict.lead_in else ""
         mark, style = MARKS[verdict.tone], STYLES[verdict.tone]
         self._wrapped(f"{mark} {label}{verdict.sentence}", style, hang=2)
-        if verdict.number:
+        if verdict.number and not verdict.where:  # which begins with it
             self._wrapped(verdict.number, "bold")
         for line in verdict.lines:
             self._wrapped(line)
