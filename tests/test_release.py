@@ -131,7 +131,7 @@ def test_from_the_wheel_alone_the_demo_is_reported(installed, tmp_path):
     code, shown, said = installed("report", "--demo", cwd=tmp_path)
 
     assert (0, "") == (code, said)
-    assert "161 MiB more than in the baseline" in shown
+    assert "161 MiB more of the Go heap" in shown
     assert (tmp_path / "demo.gomem.html").stat().st_size > 100_000
 
 

@@ -47,7 +47,7 @@ def test_report_prints_a_summary_and_ends_with_the_path_of_the_html(tmp_path, ca
     *summary, last = capsys.readouterr().out.splitlines()
 
     assert "zeroing-go1.24.2.gomem.html" == last
-    assert any(line.startswith("170 MiB RSS") for line in summary)
+    assert any(line.startswith("RSS is 170 MiB") for line in summary)
     assert (tmp_path / last).read_text().lower().startswith("<!doctype html>")
 
 
