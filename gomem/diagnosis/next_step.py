@@ -12,6 +12,7 @@ from gomem.causes.commands import (
     TAKE_SMAPS,
     TAKE_STACKS,
     no_go_words,
+    top,
 )
 from gomem.causes.finding import Finding, Severity
 from gomem.diagnosis.few_fields import one_reading
@@ -57,7 +58,7 @@ def next_step_of(
     is_go = shows_go(diagnosis.capture)
     if facts is not None and facts.listed and is_not_go(facts.listed.name, shows_go=is_go):
         return no_go_words(facts.listed, diagnosis.capture.unused_settings)
-    if severity is None and (step := _by_one_reading(diagnosis)):
+    if step := (_by_one_reading if severity is None else _since_baseline)(diagnosis):
         return step
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     missing = (finding.next_step for finding in diagnosis.findings if finding.code == MISSING)
@@ -67,6 +68,15 @@ def next_step_of(
     unsound = (finding for finding in diagnosis.findings if finding.severity >= Severity.WARNING)
     otherwise = NOTHING_TO_DO if severity is None else TAKE_ANOTHER
     return next((finding.next_step for finding in unsound), otherwise)
+
+
+def _since_baseline(diagnosis: Diagnosis) -> Text:
+    """Compare the last heap profile with that of a baseline in the same place; empty without."""
+    baseline = diagnosis.baseline
+    if baseline is None or baseline.capture.place != diagnosis.capture.place:
+        return Text()
+    paths = [side.facts.profiles.last_path for side in (diagnosis, baseline)]
+    return text("See which callers allocate more: {}.", top(*paths)) if all(paths) else Text()
 
 
 def _by_one_reading(diagnosis: Diagnosis) -> Text:

@@ -111,6 +111,7 @@ _WORD = re.compile(rb"(?<![\w|])[A-Za-z][a-z']+\b")
 _PICTURE = re.compile(
     rb"(?<!\[)!\[[^\]\n]{0,200}\]\([^)\s]|<img\b[^>\n]{0,500}\bsrc=", re.IGNORECASE
 )
+_NAMED_UNIT = re.compile(rb"(?:^|[_. -])(?:bytes|[kmg]i?b|(?:kilo|mega|giga)bytes)$", re.IGNORECASE)
 _KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _PROFILER = re.compile(rb"\b(?:pprof|heap profile|inuse_space)\b")
 _PROFILE_BESIDE_RSS = (
@@ -278,10 +279,11 @@ def listed_without_rss(head: bytes) -> Mention | None:
 
 
 def _of_json(keys: dict[bytes, bytes]) -> Mention:
-    """Name the sizes in a program's own JSON; only those of Go's own names have a known unit."""
+    """Name the sizes in a program's own JSON; the unit is known if the name ends in it."""
     sizes = [text("{} {}", Quoted(decoded(key)), decoded(keys[key])) for key in keys]
-    words = "it has JSON with a program's own sizes ({}), whose unit is unknown"
-    said = text(words, joined(", ", sizes[:NAMED]))
+    of_which = "" if all(map(_NAMED_UNIT.search, keys)) else ", whose unit is unknown"
+    words = "it has JSON with a program's own sizes ({}){}"
+    said = text(words, joined(", ", sizes[:NAMED]), of_which)
     total = next((key for key in keys if key.lower().startswith(b"total")), None)
     if total is not None:
         words = "{}; a total like {} counts since the start, so it rises without any leak"

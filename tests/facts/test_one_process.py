@@ -1,12 +1,14 @@
 """Which snapshots are of the last process, and when before and after are two captures."""
 
 import json
+from shutil import copyfile
 
 import pytest
 
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.facts.one_process import told_apart_by
-from tests.builders import smaps_entry, smaps_text
+from gomem.text import Command, File
+from tests.builders import FIXTURES, smaps_entry, smaps_text
 
 STATS = {
     "NumGC": 4, "TotalAlloc": 60 << 20, "Mallocs": 1000, "PauseTotalNs": 4000,
@@ -79,11 +81,11 @@ def test_before_and_after_of_two_processes_are_compared(folders, changed, baseli
     assert (baseline is not None) == (len(found.capture.by_moment) == 2)
 
 
-def of_process(vdso, inode):
-    """A file of smaps: the program, 20 MiB of Go heap, and what the kernel maps for a process."""
+def of_process(vdso, inode, heap_mib=20):
+    """A file of smaps: the program, its Go heap, and what the kernel maps for a process."""
     mib = 1 << 20
     program = smaps_entry(0x400000, 0x400000 + 8 * mib, "r-xp", "/srv/app", rss_kib=6 << 10)
-    heap = smaps_entry(0xC000000000, 0xC000000000 + 64 * mib, rss_kib=20 << 10)
+    heap = smaps_entry(0xC000000000, 0xC000000000 + 64 * mib, rss_kib=heap_mib << 10)
     mapped = smaps_entry(vdso, vdso + 8192, "r-xp", "[vdso]", rss_kib=4)
     return smaps_text(program.replace("00:00 7", f"00:2a {inode}"), heap, mapped)
 
@@ -116,3 +118,15 @@ def test_two_builds_in_two_folders_are_before_and_after(tmp_path):
     assert found.baseline is not None
     assert f"{tmp_path}/v2.3.0" == found.baseline.capture.name
     assert ["v2.4.0"] == [*found.capture.by_moment]
+
+
+def test_the_growth_since_a_build_before_is_asked_of_both_profiles(tmp_path):
+    for place, folder in enumerate(("v2.3.0", "v2.4.0")):
+        (tmp_path / folder).mkdir()
+        smaps = of_process(0x7FFC00000000, place + 5, heap_mib=20 * (place + 1))
+        (tmp_path / folder / "smaps").write_bytes(smaps)
+        copyfile(FIXTURES / "profiles/go1.20.14/heap-a.pb.gz", tmp_path / folder / "heap.pb.gz")
+    (command,) = diagnose(tmp_path).verdict.next_step.of(Command)
+
+    assert [f"{name}/heap.pb.gz" for name in ("v2.4.0", "v2.3.0")] == [*command.value.of(File)]
+    assert "--base" in command

@@ -46,6 +46,10 @@ from gomem.inputs.mentions import mentioned
             "/debug/vars", id="a program's own JSON",
         ),
         pytest.param(
+            b'$ curl -s a:9 | jq\n{\n "up": 9,\n "usedMemory_kilobytes": 4500\n}\n',
+            "own sizes (usedMemory_kilobytes 4500)", "/debug/vars", id="with its unit",
+        ),
+        pytest.param(
             b"Before:\n\n1000 5000 ns/op 200 B/op 8 allocs/op\n\n"
             b"After:\n\n2000 4000 ns/op 100 B/op 6 allocs/op\n",
             "from the first to the second: ns/op -20.0 %, B/op -50.0 %, allocs/op -25.0 %",
