@@ -101,6 +101,7 @@ class Thresholds:
         thread_growth: Minimum growth of the number of threads: a runtime starts a handful in
             addition to GOMAXPROCS, and a burst of system calls a dozen.
         thread_growth_ratio: The same growth as a multiple of the first number.
+        many_threads: A number of threads worth a sentence: GOMAXPROCS and a handful are usual.
         finalizer_growth: Minimum growth of the number of waiting finalizers: a collection queues
             many at once, and all run before the next collection.
         finalizer_seconds: Wait from which a finalizer is stuck: dumps give whole minutes.
@@ -257,6 +258,7 @@ class Thresholds:
     goroutine_change_ratio: float = 2.0
     thread_growth: int = 20
     thread_growth_ratio: float = 2.0
+    many_threads: int = 200
     finalizer_growth: int = 1_000
     finalizer_seconds: float = 60.0
     profiling_bytes: int = 16 * MIB

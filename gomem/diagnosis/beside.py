@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 WORKING_SET = "the working set"
 FREED = "freed heap that the runtime keeps, "
+THREADS_GROW = "thread-growth"
 SINCE = "memory allocated since the profile's GC, "
 REST = "{}stacks, the program's files, {}or memory outside Go"
 SKEW_RATIO = 1.1  # of RSS: a live heap above this ratio is of another time
@@ -56,7 +57,7 @@ def whose_words(
     beside = _beside(diagnosis)
     holder = "" if "in_use" in beside else _holder(diagnosis, facts, named)
     level = _level_words(diagnosis, facts), _goroutine_words(diagnosis, facts, named)
-    return (*said, *of_go, *beside.values(), holder, *level)
+    return (*said, *of_go, *beside.values(), holder, *level, _thread_words(diagnosis, facts, named))
 
 
 def _level_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -125,6 +126,15 @@ def _goroutine_words(
     if (told := by_goroutines(diagnosis, facts)) is not None:
         return told[0]
     return text("It has {}.", Count(counts[0].goroutines, "goroutine")) if len(counts) == 1 else ""
+
+
+def _thread_words(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> Text:
+    """That there are many threads, unless a finding says so."""
+    count = 0 if facts is None else facts.threads or 0
+    if count < diagnosis.thresholds.many_threads or (named and named.code == THREADS_GROW):
+        return Text()
+    words = "It has {}: as many were once in system calls, in C, or locked to goroutines. {}"
+    return text(words, Count(count, "thread"), "Go keeps the threads that it started.")
 
 
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:

@@ -88,6 +88,7 @@ def test_the_usual_thresholds():
         "goroutine_change_ratio": 2.0,
         "thread_growth": 20,
         "thread_growth_ratio": 2.0,
+        "many_threads": 200,
         "finalizer_growth": 1_000,
         "finalizer_seconds": 60.0,
         "profiling_bytes": 16 * MIB,
