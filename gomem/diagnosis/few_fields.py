@@ -88,7 +88,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     if low is not None:
         size = _size(int(last[level]), rounding)
         of_level = swing_words(known, level, size, lows, diagnosis.thresholds.rise_ratio)
-    counts = counts_words(diagnosis, last)
+    counts = counted_words(diagnosis, last["moment"], last["NumGC"])
     sentences = (
         of_level, live_words(diagnosis, known, level), _of_idle(last, known), of_sys,
         freed_words(diagnosis, last), counts, one_reading(diagnosis),
@@ -116,13 +116,13 @@ def _next_step(diagnosis: Diagnosis, last: pd.Series) -> Text:
     return SEE_KEPT if is_known else SEE_IDLE
 
 
-def counts_words(diagnosis: Diagnosis, last: pd.Series) -> Text:
-    """The goroutines of a snapshot, and its collections."""
+def counted_words(diagnosis: Diagnosis, moment: str, collections: float | None = None) -> Text:
+    """The goroutines of a snapshot, and its collections where they are given."""
     every = diagnosis.facts.goroutine_counts
-    counts = [each for each in every if each.moment == last["moment"] and each.frame is None]
+    counts = [each for each in every if each.moment == moment and each.frame is None]
     said = [text("has {}", Count(counts[-1].goroutines, "goroutine"))] if counts else []
-    if pd.notna(last["NumGC"]) and last["NumGC"]:
-        said.append(text("has run {}", Count(int(last["NumGC"]), "GC")))
+    if collections is not None and pd.notna(collections):
+        said.append(text("has run {}", Count(int(collections), "GC")))
     return text("It {}.", joined(" and ", said)) if said else Text()
 
 

@@ -20,7 +20,7 @@ from gomem.diagnosis.few_fields import (
     by_few_fields,
     by_few_readings,
     by_other_fields,
-    counts_words,
+    counted_words,
     one_reading,
 )
 from gomem.diagnosis.further import nothing_words
@@ -256,7 +256,7 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     sentence = text("Go retains {}{}: {}.", Bytes(whole), at_moment(diagnosis, facts), named)
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
     dumps = diagnosis.capture.memstats
-    counts = Text() if dumps.empty else counts_words(diagnosis, dumps.iloc[-1])
+    counts = Text() if dumps.empty else counted_words(diagnosis, dumps["moment"].iloc[-1])
     said = (sentence, _released_words(diagnosis, facts), counts, who, one_reading(diagnosis))
     return joined(" ", filter(None, said)), grew, SMAPS_ALONE
 

@@ -205,7 +205,13 @@ def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None, missi
                            interval=SimpleNamespace(p50=None))  # fmt: skip
     lines = SimpleNamespace(old_lines=0)
     return SimpleNamespace(
-        cost=cost, last_run=run, runs=(), costliest_run=None, missing=missing, log=lines
+        cost=cost,
+        last_run=run,
+        runs=(),
+        costliest_run=None,
+        missing=missing,
+        log=lines,
+        since_start=None,
     )
 
 

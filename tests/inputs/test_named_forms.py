@@ -64,7 +64,7 @@ def test_names_of_c_plus_plus_tell_a_table_of_perls_pprof_from_gos():
 def test_a_table_of_a_narrow_busybox_says_address_space():
     what, way_out, _ = named((FORMS / "busybox-top-narrow.txt").read_bytes())
 
-    assert "VSZ alone, which is address space and no RSS (/opt/api has 702m)" in what
+    assert "VSZ alone, which is address space and no RSS (/opt/api has 702m, " in what
     assert "gomem capture 1182 -o DIR" in way_out
 
 
