@@ -198,10 +198,11 @@ _STATED = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 # One among other facts: `(go1.20.14, CGO_ENABLED=1)`, `(bbolt, go1.24)`, `Go 1.24.6, GOGC not set`;
-# or a sentence of its own: `Go 1.20.14, no cgo.`, `Go 1.19.`.
+# or a sentence of its own: `Go 1.20.14, no cgo.`, `Go 1.19.`, `It is Go 1.19.`.
 _AMONG = re.compile(
     rb"(?:[(,] ?)go ?(1\.\d{1,2}(?:\.\d{1,3})?)(?=[,)])"
-    rb"|(?:^[ \t>*-]*|[.;!?)][ \t]+)go ?(1\.\d{1,2}(?:\.\d{1,3})?)"
+    rb"|(?:^[ \t>*-]*|[.;!?)][ \t]+)(?:(?:(?:it|this)(?: is|'s)|we(?: are|'re) on) )?"
+    rb"go ?(1\.\d{1,2}(?:\.\d{1,3})?)"
     rb"(?=, ?(?:no |without )?(?:GO[A-Z]{2,10}|CGO(?:_ENABLED)?)\b|[.;](?:\s|\Z))",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -23,7 +23,7 @@ from gomem.capture.place import in_order_of_names, place
 from gomem.capture.prose import Prose
 from gomem.capture.quoting import without_quoting
 from gomem.capture.release import release_of
-from gomem.capture.runs import OtherRun, before_the_last, of_last_run
+from gomem.capture.runs import OtherRun, of_last_run, runs_of_series
 from gomem.capture.series import SERIES, has_several, taken_apart, with_undated_series
 from gomem.capture.session import with_times_beside
 from gomem.capture.timeline import with_series, with_stamped
@@ -295,11 +295,11 @@ def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[Ot
     are_readings = any(isinstance(artefact.source, LoopPart) for artefact in artefacts)
     if are_readings or len({artefact.source.text_name for artefact in artefacts}) != 1:
         return _with_last_listing(artefacts)
-    several = [file for file in artefacts if file.kind.name in SERIES and has_several(file)]
+    of_runtime = SERIES - {PROCESSES}
+    several = [file for file in artefacts if file.kind.name in of_runtime and has_several(file)]
     if len(several) == 1:  # the last dump counts, with the other files
         (file,) = several
-        left, runs = of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])
-        runs = tuple(filter(None, (*runs, before_the_last(left))))
+        runs = runs_of_series(file)
     else:
         artefacts, runs = of_last_run(artefacts)
     artefacts, others = of_listed_process(artefacts)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from gomem.capture.ages import in_order_of_age
+from gomem.capture.clock import BESIDE
 from gomem.errors import Damage, excerpt
 from gomem.inputs.markdown import FENCE
 from gomem.inputs.memstats.rows import ANOTHER_RUN, titles_of_columns
@@ -63,7 +64,8 @@ class OtherRun:
         said: Their column's name, or the line above them on another build or setting, if there is
             one; else empty.
         beside_a_container: Whether this is a process, and the last reading is of a container.
-        is_same_process: Whether they are earlier readings of the process of the last reading.
+        is_same_process: Whether they are further readings of the process of the last reading.
+        is_earlier: Whether they are all earlier, as far as known, than the last reading.
         process: Program and PID from a table of processes; None for MemStats.
     """
 
@@ -79,6 +81,7 @@ class OtherRun:
     swing_bytes: tuple[int, int] | None = None
     labels: tuple[str, str, int] | None = None
     said: str = ""
+    is_earlier: bool = True
 
 
 def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
@@ -166,11 +169,31 @@ def _place(file: Artefact) -> str:
     return file.source.placed(Damage(file.source.name, place, "")).where
 
 
-def before_the_last(readings: Sequence[Artefact]) -> OtherRun | None:
-    """Return a process's readings before its last, which the snapshot drops; None without any."""
-    earlier = [file for file in readings if _stats(file) is not None][:-1]
-    run = _other_run(earlier) if earlier else None
-    return None if run is None else replace(run, is_same_process=True)
+def runs_of_series(file: Artefact) -> tuple[OtherRun, ...]:
+    """Return what a file with several readings has besides its last, which the snapshot uses.
+
+    The last reading in the text can be older than others, as a full one pasted below a log: a
+    counter that falls in the text's order, but not in that of the clock, is of one process.
+    """
+    readings = [replace(file, parsed=dump) for dump in file.parsed.dumps]
+    by_clock = [replace(reading, time=_time_of(reading)) for reading in readings]
+    left, runs = of_last_run(by_clock)
+    if runs:
+        left, runs = of_last_run(readings)
+    known = [reading for reading in left if _stats(reading) is not None]
+    if len(known) < MIN_RUNS:
+        return runs
+    used, ordered = known[-1], in_order(known)
+    own = _other_run([reading for reading in ordered if reading is not used])
+    if own is None:
+        return runs
+    return (*runs, replace(own, is_same_process=True, is_earlier=ordered[-1] is used))
+
+
+def _time_of(reading: Artefact) -> datetime | None:
+    """The time of one reading of a file; of one without, that of what stands beside it."""
+    beside = reading.time if reading.time_source == BESIDE else None
+    return getattr(reading.parsed, "time", None) or beside
 
 
 def _stats(file: Artefact) -> pd.Series | None:

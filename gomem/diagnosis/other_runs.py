@@ -139,7 +139,7 @@ def _size(run: OtherRun, size: int) -> Bytes | Count:
 
 
 def _earlier_words(run: OtherRun, *, is_alone: bool) -> Text:
-    """The earlier readings of the same process, before the last reading."""
+    """The other readings of the same process, besides the last reading."""
     first, last = run.places
     if not is_alone:
         if first == last:
@@ -152,8 +152,11 @@ def _earlier_words(run: OtherRun, *, is_alone: bool) -> Text:
         words = "{} has an earlier reading, with a {} of {}."
         return text(words, first.capitalize() or "The text", run.level, Bytes(run.first_bytes))
     words = "Before that, lines {} to {} have {}: {} {}."
+    count = Count(run.readings, "earlier reading")
+    if not run.is_earlier:
+        words, count = "Lines {} to {} have {}: {} {}.", Count(run.readings, "other reading")
     lines = (place.removeprefix("line ") for place in run.places)
-    return text(words, *lines, Count(run.readings, "earlier reading"), run.level, _went(run))
+    return text(words, *lines, count, run.level, _went(run))
 
 
 def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:

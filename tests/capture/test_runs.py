@@ -7,6 +7,7 @@ import pytest
 from gomem.capture.load import load
 from gomem.capture.runs import GOROUTINES
 from gomem.diagnosis.diagnosis import diagnose
+from gomem.diagnosis.other_runs import other_runs_words
 from gomem.units import MIB
 from tests.builders import FIXTURES
 
@@ -14,6 +15,12 @@ PASTED = FIXTURES / "pasted" / "memstats-in-words"
 EXACT = [json.loads(line) for line in (PASTED / "exact.jsonl").read_text().splitlines()]
 USAGE = (PASTED / "print-mem-usage.log").read_text()
 COMPARE = "gomem compare FIRST LAST"
+PROFILE = """Type: inuse_space
+Showing nodes accounting for 87.12MB, 100% of 87.12MB total
+      flat  flat%   sum%        cum   cum%
+   87.12MB   100%   100%    87.12MB   100%  harbour.example/quay.(*Table).Moor
+         0     0%   100%    87.12MB   100%  main.main
+"""
 
 
 def loaded(tmp_path, text, name="ticket.txt"):
@@ -118,3 +125,45 @@ def test_a_sentence_on_another_build_between_two_series_sets_them_apart(above, b
     )  # fmt: skip
     assert [8, 8, 6] == [count.goroutines for count in diagnose(capture).facts.goroutine_counts]
     assert () == short.other_runs == later.other_runs == log.other_runs
+
+
+LISTED = """
+  PID USER     %CPU %MEM    VSZ   RSS     ELAPSED COMMAND
+  812 root      2.0  0.7 1799836 185892     00:14 bin/harbour
+  812 root      2.0  0.7 1799836 187176     01:39 bin/harbour
+"""
+FULL = "".join(f"# {name} = {size}\n" for name, size in EXACT[1].items() if type(size) is int)
+
+
+def logged(*counts):
+    """A log, a reading in ten seconds, whose heap is high in the middle."""
+    sizes = [40, 150, *(40 for _ in counts[2:])]
+    return "".join(
+        f"2026/11/28 10:12:{at}0 HeapAlloc={size}MB HeapIdle=45MB HeapReleased=7MB NumGC={count}\n"
+        for at, (size, count) in enumerate(zip(sizes, counts, strict=True))
+    )
+
+
+def test_a_log_is_told_beside_a_fuller_reading_and_two_listings(tmp_path):
+    last = EXACT[1]["NumGC"]
+    text = "The pods of the harbour keep their memory.\n\n{}\nFrom heap?debug=1:\n\n{}{}"
+
+    (tmp_path / "ticket.txt").write_text(text.format(logged(0, last, last), FULL, LISTED))
+
+    said = "Before that, lines 3 to 5 have 3 earlier readings: HeapAlloc moved between 40 MiB and 1"
+    assert any(words.startswith(said) for words in diagnose(tmp_path / "ticket.txt").verdict.whose)
+
+
+def test_a_full_reading_below_a_log_can_be_older_than_its_end(tmp_path):
+    last = EXACT[1]["NumGC"]
+    log = logged(0, last, last, last + 1)
+    table = "Time: 2026-11-28 10:12:25 UTC\n" + PROFILE
+    text = f"The pods of the harbour keep their memory.\n\n{log}\nFrom heap?debug=1:\n\n{FULL}"
+
+    capture = loaded(tmp_path, f"{text}\n{table}{LISTED}")
+    run, _ = capture.other_runs
+    unknown, _ = loaded(tmp_path, f"{text}{LISTED}", "other.txt").other_runs
+
+    assert (True, False, 4) == (run.is_same_process, run.is_earlier, run.readings)
+    assert not unknown.is_same_process
+    assert "Lines 3 to 6 have 4 other readings" in str(other_runs_words(capture))

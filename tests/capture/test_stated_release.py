@@ -106,6 +106,8 @@ def test_the_release_of_a_cluster_is_not_that_of_its_pods(text, release):
         ("The lab's intake, PID 31. Go 1.20.14, no cgo. It grows.", "go1.20.14"),
         ("It has 128 MB. Go 1.19. After the probes came, it is slow.", "go1.19"),
         ("It has 128 MB.\nGo 1.19.\n", "go1.19"),
+        ("Then it was idle. It is Go 1.19. I see this:", "go1.19"),
+        ("We are on Go 1.22.3; no limit is set.", "go1.22.3"),
         ("Every release since Go 1.19. It is slow.", ""),
         ("Go 1.19. It was the same with Go 1.18.", ""),
     ],
