@@ -45,9 +45,9 @@ ORDER = (
 )
 # Places in ORDER: of `before`, of `during` and names without a place, and of `after`.
 BEFORE, DURING, AFTER = range(3)
-# Numbers, letters, times, or a word and one of these: `2`, `t2`, `b`, `scrape-07`, `before`.
+# Numbers, letters, times, or a word and one of these: `2`, `b`, `10h01`, `scrape-07`, `before`.
 _IN_ORDER = re.compile(
-    rf"(?:[a-z]+-?)?[0-9TZ:.-]*[0-9][0-9TZ:.-]*|(?:[a-z]+-)?(?:[a-z]|{'|'.join(sorted(set().union(*ORDER)))})",
+    rf"(?:[a-z]+-?)?[0-9TZ:.-]*[0-9](?:[hm]?[0-9TZ:.-])*|(?:[a-z]+-)?(?:[a-z]|{'|'.join(sorted(set().union(*ORDER)))})",
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[-_. ()]+")
@@ -321,16 +321,14 @@ def _can_be_of(last: Sequence[Artefact], alone: Sequence[Artefact]) -> bool:
     """Whether no clock of files without a snapshot puts them outside the last snapshot.
 
     A clock of the last snapshot's files says its time; else their last GC says what it is not
-    before, and the clocks agree if they are near that.
+    before, and the clocks agree if they are near that. Without either, nothing contradicts.
     """
     times = [file.exact_time for file in alone if file.exact_time is not None]
     if not times:
         return True
     known = _end(last)
     since = known if known != LONG_AGO else Moment("", tuple(last)).not_before
-    if since is None:
-        return False
-    return all(-ONE_SCRIPT <= time - since <= NEAR_THE_END for time in times)
+    return since is None or all(-ONE_SCRIPT <= time - since <= NEAR_THE_END for time in times)
 
 
 def _end(files: Sequence[Artefact]) -> datetime:

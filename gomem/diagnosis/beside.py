@@ -190,6 +190,8 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         return Text()
     need, limits = needs[0], diagnosis.thresholds
     rest, by = size - need.most_bytes, _by_gogc(diagnosis)
+    if any(_is_mostly_mapped(size, moment, limits.most_share) for moment in diagnosis.moments):
+        rest = 0  # what else it has is told by those mappings
     ever = diagnosis.facts.profiles.heap_at_most.get(facts.name if facts else "")
     if need.live_bytes >= limits.most_share * size:
         # Without RSS, the sentence before has what is live after the last GC.
@@ -214,6 +216,11 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         rest, freed = size - ever, ""
     owners = REST.format(freed, "kernel memory, " * (what == WORKING_SET))
     return text("{}: the other {} of {} is {}.", most, Bytes(rest), what, owners)
+
+
+def _is_mostly_mapped(size: int, moment: MomentFacts, most_share: float) -> bool:
+    """Whether the mappings of a snapshot divide as much memory as most of a size."""
+    return moment.mappings is not None and (moment.rss_bytes or 0) >= most_share * size
 
 
 def _mostly_live_words(need: HeapNeed, size: int, what: str, *, is_said: bool) -> Text:

@@ -1,6 +1,5 @@
 """Where a file belongs, and when a moment was: each rule alone, on files that are only named."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -580,18 +579,25 @@ def of_last(*artefacts):
 
 def test_a_file_that_says_nothing_is_of_the_last_of_those_in_an_order():
     """
-    Not beside names that are in none, nor where its kind is there, nor with a clock of its own.
+    Not beside names that are in none, nor where its kind is there.
     """
     numbered = [artefact(f"vars{place}.json", "memstats") for place in (1, 2, 10)]
     lettered = [artefact(f"vars_{letter}.json", "memstats") for letter in "ab"]
+    at_hours = [artefact(f"vars_{hour}.json", "memstats") for hour in ("9h59", "10h01m30")]
     named = [artefact(f"vars-{name}.json", "memstats") for name in ("api", "web")]
 
     assert [("smaps.txt", "10")] == of_last(*numbered, artefact("smaps.txt"))
     assert [("smaps.txt", "b")] == of_last(*lettered, artefact("smaps.txt"))
+    assert [("smaps.txt", "10h01m30")] == of_last(*at_hours, artefact("smaps.txt"))
     assert [] == of_last(*named, artefact("smaps.txt"))
     assert [] == of_last(*numbered, artefact("vars.json", "memstats"))
-    undated = [replace(file, parsed=SimpleNamespace(stats=None)) for file in lettered]
-    assert [] == of_last(*undated, artefact("smaps.txt", seconds=5))
+
+
+def test_a_clock_that_no_clock_of_the_last_snapshot_contradicts_keeps_no_file_apart():
+    numbered = [artefact(f"smaps.{number}") for number in (1, 2)]
+    once = [artefact("status", "status", seconds=5), artefact("rss", "processes")]
+
+    assert [("status", "2"), ("rss", "2")] == of_last(*numbered, *once)
 
 
 @pytest.mark.parametrize(("seconds", "is_of_last"), [(97, False), (101, True), (200, False)])

@@ -18,6 +18,7 @@ from gomem.units import KIB, MIB
 from tests.builders import but, smaps_entry
 from tests.causes.situations import HIGH, answers, facts, goroutines
 from tests.causes.test_callers import caller, callers
+from tests.heap_profiles import heap_bytes, seen
 
 UNKNOWN = reconcile_rss(None, None, rollup_rss_bytes=140 * MIB)
 START = pd.Timestamp("2026-01-02T03:04:05Z")
@@ -336,6 +337,22 @@ def test_what_rss_grew_by_beyond_all_that_was_allocated_is_not_gos(heap_mib, bes
 
 def _by_status(moment):
     return reconcile_rss(None, None, status=pd.Series({"VmRSS": moment.rss_bytes}))
+
+
+@pytest.mark.parametrize("names", [(), ("heap.pb",), ("status",), ("heap.pb", "status")])
+@pytest.mark.parametrize("moments", [("1", "2"), ("10h01", "10h03")])
+def test_files_taken_once_do_not_weaken_what_two_snapshots_show(moments, names, tmp_path):
+    stack = smaps_entry(1 << 46, (1 << 46) + 132 * KIB, "rw-p", "[stack]", rss_kib=16)
+    for moment, mib in zip(moments, (9, 66), strict=True):
+        (tmp_path / f"smaps_{moment}").write_text(brk(mib) + stack)
+    status = f"Name:\tapi\nPid:\t7\nVmRSS:\t{66 * 1024} kB\nRssAnon:\t{66 * 1024} kB\n"
+    once = {"heap.pb": heap_bytes(seen(9, 9000), seconds=1_767_000_000), "status": status.encode()}
+    for name in names:
+        (tmp_path / name).write_bytes(once[name])
+
+    assert Severity.WARNING in {
+        one.severity for one in gomem.diagnose(tmp_path).findings if one.code == "native-memory"
+    }
 
 
 @pytest.mark.parametrize(

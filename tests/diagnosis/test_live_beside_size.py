@@ -4,6 +4,9 @@ import pytest
 
 from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
+from gomem.units import MIB
+from tests.builders import smaps_entry
+from tests.heap_profiles import heap_bytes, seen
 
 GC = (
     "gc {n} @{at:.3f}s 1%: 0.11+0.98+0.005 ms clock, 0.23+0.24/0.63/0.41+0.043 ms cpu, "
@@ -62,6 +65,26 @@ def test_memstats_divide_rss_themselves(tmp_path):
     _, beside = further(tmp_path, **files)
 
     assert "The next GC starts" not in beside
+
+
+@pytest.mark.parametrize(("mapped_mib", "is_told"), [(0, True), (20, True), (66, False)])
+def test_what_else_rss_has_is_not_guessed_where_mappings_of_nearly_that_size_tell(
+    mapped_mib, is_told, tmp_path
+):
+    status = f"Name:\tapi\nPid:\t7\nVmRSS:\t{70 * 1024} kB\nRssAnon:\t{70 * 1024} kB\n"
+    (tmp_path / "status.2").write_text(status)
+    for number in (1, 2):
+        (tmp_path / f"heap.{number}.pb").write_bytes(heap_bytes(seen(9, 90_000)))
+    if mapped_mib:
+        entry = smaps_entry(1 << 24, (1 << 24) + mapped_mib * MIB, "rw-p", "[heap]",
+                            rss_kib=mapped_mib * 1024)  # fmt: skip
+        stack = smaps_entry(1 << 46, (1 << 46) + 132 * 1024, "rw-p", "[stack]", rss_kib=16)
+        (tmp_path / "smaps.1").write_text(entry + stack)
+
+    _, beside = further(tmp_path)
+
+    assert "by the heap profile" in beside
+    assert is_told == ("or memory outside Go" in beside)
 
 
 def test_a_few_connections_are_no_matter_beside_a_large_working_set(tmp_path):
