@@ -53,5 +53,5 @@ def test_snapshots_with_rss_alone_have_no_tables_of_their_own(tmp_path):
     (choice,) = ledger_section(diagnosis).blocks
     assert [list(diagnosis.by_moment)[-1]] == [option.name for option in choice.options]
     (table, *folds) = changes_section(diagnosis).blocks
-    assert MAX_MOMENTS == len(table.rows)
+    assert MAX_MOMENTS - 1 == len(table.rows)  # intervals
     assert FIGURES == len(folds)
