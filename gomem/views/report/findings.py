@@ -73,7 +73,8 @@ def _when(finding: Finding, diagnosis: Diagnosis) -> tuple[str, ...]:
         return ()
     over = ("resolved",) if finding.over else ()
     if len(finding.moments) == len(diagnosis.capture.by_moment):
-        return (f"at all {len(finding.moments)} snapshots", *over)
+        many = len(finding.moments)
+        return ("at both snapshots" if many == 2 else f"at all {many} snapshots", *over)
     others = [MomentName(name) for name in finding.moments if name != finding.moment]
     also = ("also at " + first_few(others, NAMED),) if others else ()
     at = text("at {}", MomentName(finding.moment))
