@@ -58,8 +58,10 @@ def find(case: Case) -> list[Finding]:
     found = outside_go(
         case, lambda moment: native_memory(moment, with_threads).bytes, case.thresholds.native_bytes
     )
+    is_level = bool(found) and found[-1][1] is None
+    since = _unchanged_since(case, with_threads) if is_level else ""
     return [
-        _finding(moment, native_memory(moment, with_threads), grows, case)
+        _finding(moment, native_memory(moment, with_threads), grows, case, since)
         for moment, grows in found
     ]
 
@@ -204,7 +206,7 @@ def native_memory(moment: MomentFacts, with_threads: bool = True) -> NativeMemor
 
 
 def _finding(
-    moment: MomentFacts, native: NativeMemory, grows: Growth | None, case: Case
+    moment: MomentFacts, native: NativeMemory, grows: Growth | None, case: Case, since: str
 ) -> Finding:
     assert moment.ledger is not None
     callers, thresholds = case.facts.callers.calling_c, case.thresholds
@@ -239,7 +241,7 @@ def _finding(
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
         next_step=sentences(
-            _next_step(callers, came_with or _with_files(files, grows), _unchanged_since(case)),
+            _next_step(callers, came_with or _with_files(files, grows), since),
             "" if came_with else _perhaps_held(case, grows),
         ),
         confidence=_confidence(native, grows, thresholds),
@@ -250,23 +252,22 @@ def _finding(
 
 def _next_step(callers: Sequence[Caller], came_with: str, unchanged_since: str) -> Text:
     """Return the next step: the goroutines that grow with C memory, then the callers of C."""
-    free_it: str = _FREE_IT
+    before, after = came_with, _FREE_IT
     if unchanged_since:
-        came_with = text(_UNCHANGED, MomentName(unchanged_since))
-        free_it = ""
+        before, after = text(_UNCHANGED, MomentName(unchanged_since)), ""
     if not callers:
-        return sentences(came_with, _WHO_CALLS, free_it)
+        return sentences(before, _WHO_CALLS, after)
     path = callers[0].path
     is_text = path.endswith(".txt")  # has no frames of the runtime
     command = stacks_in(path) if is_text else top(path, options="--peek cgocall")
     shows = text("See the callers: {}.", command)
-    return sentences(came_with, shows, called_by(callers, "C"), free_it)
+    return sentences(before, shows, called_by(callers, "C"), after)
 
 
-def _unchanged_since(case: Case) -> str:
+def _unchanged_since(case: Case, with_threads: bool) -> str:
     """The first snapshot whose C memory was as large as the last one's; empty without two."""
     saying = [m for m in case.facts.of_last_process if m.mappings is not None]
-    sizes = [native_memory(moment).bytes for moment in saying]
+    sizes = [native_memory(moment, with_threads).bytes for moment in saying]
     is_level = len(saying) > 1 and not case.thresholds.has_grown(min(sizes), max(sizes))
     return saying[0].name if is_level else ""
 

@@ -13,7 +13,7 @@ from gomem.causes import anonymous_mapping, native_memory
 from gomem.causes.finding import Severity
 from gomem.causes.native_memory import find
 from gomem.causes.outside_go import Growth
-from gomem.text import Bytes, Rate, Share
+from gomem.text import Bytes, MomentName, Rate, Share
 from gomem.units import KIB, MIB
 from tests.builders import but, smaps_entry
 from tests.causes.situations import HIGH, answers, facts, goroutines
@@ -52,6 +52,22 @@ def test_it_is_a_warning_where_it_has_grown(first, severities):
     found = find(answers(facts(brk(first), name="1"), facts(brk(40), name="2")))
 
     assert severities == {one.severity for one in found}
+
+
+@pytest.mark.parametrize(
+    ("first", "since"),
+    [
+        pytest.param(40, ["1"], id="it stays"),
+        pytest.param(32, [], id="it grew"),
+        pytest.param(60, [], id="it shrank"),
+    ],
+)
+def test_what_stays_as_large_is_no_leak_to_search(first, since):
+    found = find(answers(facts(brk(first), name="1"), facts(brk(40), name="2")))
+
+    step = found[-1].next_step
+    assert since == [part.value for part in step.of(MomentName)]
+    assert bool(since) != ("C.malloc" in step)
 
 
 def test_stacks_of_threads_are_cs_too():
