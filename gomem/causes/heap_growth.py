@@ -309,7 +309,8 @@ def _reached(live: LiveHeap, rise: Rise, case: Case) -> Text:
 
 def _printed(size: float, at: int, live: LiveHeap, case: Case) -> int:
     """A reading as the log prints it; the last as the ledger has it, if both are of one GC."""
-    marked = next((moment.live_bytes for moment in reversed(case.facts.moments)), None)
+    moments = case.facts.moments
+    marked = moments[-1].live_bytes if moments else None
     if at == -1 and marked is not None and abs(marked - size) < ROUNDING_BYTES:
         return marked
     return printed_bytes(size, live.level.error_at(at))

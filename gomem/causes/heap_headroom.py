@@ -35,6 +35,7 @@ from gomem.causes.evidence import (
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.facts.goroutines import level_of
 from gomem.facts.moment import LIVE, MomentFacts
+from gomem.facts.settings import sets_limit
 from gomem.releases import Fact
 from gomem.text import Bytes, Command, Rate, Share, Text, text
 
@@ -81,8 +82,7 @@ CAUSE = Cause(
 def _without_gc(case: Case) -> Finding | None:
     """Return a warning if the GC is off, no memory limit is set, and the heap grew meanwhile."""
     facts, gogc = case.facts, case.facts.settings.gogc
-    limit = facts.settings.memory_limit
-    is_limited = limit is not None and math.isfinite(float(limit.value))
+    is_limited = sets_limit(facts.settings.memory_limit)
     known = [moment for moment in facts.of_last_process if moment.told("HeapAlloc") is not None]
     if gogc.value != math.inf or is_limited or not known:
         return None

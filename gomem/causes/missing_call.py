@@ -8,7 +8,7 @@ those that come with it), or in memory (by the stacks that allocated it).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.own_code import IN_USE
@@ -107,39 +107,39 @@ def of_finalizer(case: Case) -> MissingCall | None:
 
 def of_growth(case: Case, sites: Sequence[Site]) -> MissingCall | None:
     """Return the call that explains most of the growth of the functions whose objects grow."""
-    ends = _ends_of_growth(case)
-    return _of_table(case, sites) if ends is None else _of_memory(case, sites, *ends, RETAINED)
+    came = _growth(case)
+    return _of_table(case, sites) if came is None else _of_memory(case, sites, came, RETAINED)
 
 
 def of_a_site(case: Case, sites: Sequence[Site]) -> MissingCall | None:
     """Return such a call; without one, the call that explains most of one function's growth."""
-    ends = _ends_of_growth(case)
-    if ends is None:
+    came = _growth(case)
+    if came is None:
         return _of_table(case, sites)
-    each = (_of_memory(case, named, *ends, RETAINED) for named in (sites, *((s,) for s in sites)))
+    each = (_of_memory(case, named, came, RETAINED) for named in (sites, *((s,) for s in sites)))
     return next((missing for missing in each if missing is not None), None)
 
 
 def kept_words(case: Case, sites: Sequence[Site]) -> Text:
     """Say what keeps the memory of the library's function that allocated most of a growth."""
-    ends = _ends_of_growth(case)
-    if ends is None:
+    came = _growth(case)
+    if came is None:
         rows = _rows_of_table(case, ALLOCATED)
         found = next((row for row in rows if row.in_use), None)
     else:
-        explained, whole = _explained(case, sites, ends, ALLOCATED, IN_USE)
+        explained, whole = _explained(case, sites, came, ALLOCATED)
         found = explained.largest(Counter(), case.thresholds.most_share * whole)
     return Text() if found is None else Text(found.in_use)
 
 
-def _ends_of_growth(case: Case) -> tuple[Profile, Profile | None] | None:
-    """Return the profile that shows the growth, and the first one, if that is another."""
+def _growth(case: Case) -> _Allocated | None:
+    """Return what is in use in the profile that shows the growth, and was not in the first one."""
     profiles = case.facts.profiles
     usable = [profile for profile in profiles.in_order.values() if _has(profile, IN_USE)]
     if not usable or profiles.grown_moment is None:
         return None
     late = profiles.in_order[profiles.grown_moment]
-    return late, None if late is usable[0] else usable[0]
+    return _allocated(late, None if late is usable[0] else usable[0], IN_USE)
 
 
 def of_garbage(case: Case, sites: Sequence[Site]) -> MissingCall | None:
@@ -148,7 +148,8 @@ def of_garbage(case: Case, sites: Sequence[Site]) -> MissingCall | None:
     usable = [profile for profile in profiles if _has(profile, ALLOC_SPACE)]
     if not usable:
         return None
-    return _of_memory(case, sites, usable[-1], usable[0] if usable[1:] else None, ALLOCATED)
+    came = _allocated(usable[-1], usable[0] if usable[1:] else None, ALLOC_SPACE)
+    return _of_memory(case, sites, came, ALLOCATED)
 
 
 def of_native(case: Case) -> MissingCall | None:
@@ -253,12 +254,27 @@ def _others_of(profile: Profile) -> frozenset[str]:
 # Memory
 
 
+@dataclass(frozen=True)
+class _Allocated:
+    """What a profile has that an earlier one has not."""
+
+    by_stack: Mapping[tuple[str, ...], int]  # innermost function first
+    others: frozenset[str]  # the functions that are not the program's
+
+
+def _allocated(late: Profile, early: Profile | None, sample_type: str) -> _Allocated:
+    came = Counter(_by_stack(late, sample_type))
+    came.subtract({} if early is None else _by_stack(early, sample_type))
+    return _Allocated(
+        {stack: value for stack, value in came.items() if value > 0}, _others_of(late)
+    )
+
+
 def _of_memory(
-    case: Case, sites: Sequence[Site], late: Profile, early: Profile | None, kind: str
+    case: Case, sites: Sequence[Site], came: _Allocated, kind: str
 ) -> MissingCall | None:
     """Return the row that explains most of the sites' memory, by its stacks."""
-    sample_type = IN_USE if kind == RETAINED else ALLOC_SPACE
-    explained, whole = _explained(case, sites, (late, early), kind, sample_type)
+    explained, whole = _explained(case, sites, came, kind)
     found = explained.largest(Counter(), case.thresholds.most_share * whole)
     if found is None:
         return None
@@ -270,23 +286,16 @@ def _of_memory(
 
 
 def _explained(
-    case: Case,
-    sites: Sequence[Site],
-    ends: tuple[Profile, Profile | None],
-    kind: str,
-    sample_type: str,
+    case: Case, sites: Sequence[Site], came: _Allocated, kind: str
 ) -> tuple[_Explained, int]:
     """Return what the rows explain of the memory that the sites allocated, and all of it."""
-    late, early = ends
-    named, others = {site.own_function for site in sites}, _others_of(late)
-    came = Counter(_by_stack(late, sample_type))
-    came.subtract({} if early is None else _by_stack(early, sample_type))
+    named = {site.own_function for site in sites}
     explained, whole = _Explained(), 0
-    for stack, value in came.items():
-        inside, own = inside_of_own(stack, others)
+    for stack, value in came.by_stack.items():
+        inside, own = inside_of_own(stack, came.others)
         # A library's own goroutine allocates for what the program opened.
         holder = own or next(filter(can_be_mended, stack), "")
-        if value <= 0 or holder not in named:
+        if holder not in named:
             continue
         whole += value
         row = signature_of(inside, kind, case.facts.go_version)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FILES, HEAP, UNDIVIDED
 from gomem.analysis.memory.ledger_change import MIN_BYTES
+from gomem.causes.thread_growth import CODE as THREAD_GROWTH
 from gomem.diagnosis.few_fields import level_beside_rss
 from gomem.diagnosis.goroutine_words import by_goroutines
 from gomem.diagnosis.in_use import buffers_words, who_holds
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 WORKING_SET = "the working set"
 FREED = "freed heap that the runtime keeps, "
-THREADS_GROW = "thread-growth"
 SINCE = "memory allocated since the profile's GC, "
 REST = "{}stacks, the program's files, {}or memory outside Go"
 SKEW_RATIO = 1.1  # of RSS: a live heap above this ratio is of another time
@@ -131,10 +131,13 @@ def _goroutine_words(
 def _thread_words(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> Text:
     """That there are many threads, unless a finding says so."""
     count = 0 if facts is None else facts.threads or 0
-    if count < diagnosis.thresholds.many_threads or (named and named.code == THREADS_GROW):
+    if count < diagnosis.thresholds.many_threads or (named and named.code == THREAD_GROWTH):
         return Text()
-    words = "It has {}: as many were once in system calls, in C, or locked to goroutines. {}"
-    return text(words, Count(count, "thread"), "Go keeps the threads that it started.")
+    words = (
+        "It has {}: as many were once in system calls, in C, or locked to goroutines. Go keeps the "
+        "threads that it started."
+    )
+    return text(words, Count(count, "thread"))
 
 
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:

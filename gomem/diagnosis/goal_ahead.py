@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from gomem.facts.settings import sets_limit
+
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Account
     from gomem.facts.capture import CaptureFacts
@@ -17,8 +19,7 @@ def goal_ahead(account: Account, facts: CaptureFacts) -> int | None:
     Complete MemStats divide RSS, and are compared instead.
     """
     last, gogc = facts.by_moment.get(account.last.moment), float(facts.settings.gogc.value)
-    limit = facts.settings.memory_limit
-    is_limited = limit is not None and math.isfinite(float(limit.value))
+    is_limited = sets_limit(facts.settings.memory_limit)
     if last is None or last.memstats is not None or is_limited or account.quantity != "rss":
         return None
     size, goal = last.told("HeapAlloc"), last.told("NextGC")

@@ -10,6 +10,7 @@ import pandas as pd
 from gomem.analysis.memory.heap_slots import LEAST_GOAL_BYTES
 from gomem.causes.commands import TAKE_AFTER_GC
 from gomem.diagnosis.live_level import live_level_words
+from gomem.facts.settings import sets_limit
 from gomem.text import Bytes, Count, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def _by_goal(diagnosis: Diagnosis, last: pd.Series) -> Text:
             "between: nearly all of it is live."
         )
         return text(words, Bytes(counters.goal_bytes), Count(counters.cycles, "GC"))
-    setting, limit = diagnosis.facts.settings.gogc, diagnosis.facts.settings.memory_limit
+    settings = diagnosis.facts.settings
+    setting, is_limited = settings.gogc, sets_limit(settings.memory_limit)
     gogc, goal = float(setting.value), last["NextGC"]
-    is_limited = limit is not None and math.isfinite(float(limit.value))
     if pd.isna(goal) or not 0 < gogc < math.inf or is_limited or goal <= LEAST_GOAL_BYTES * gogc:
         return Text()
     how = "" if setting.is_stated else ", inferred" if setting.is_inferred else ", assumed"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.profiles.published import VDSO
+from gomem.analysis.profiles.published import BUILD_ID, VDSO
 from gomem.capture.other_processes import RSS
 from gomem.capture.runs import GOROUTINES
-from gomem.facts.one_process import told_apart_by
+from gomem.facts.one_process import PROGRAM, told_apart_by
 from gomem.inputs.processes.parse import NO_NAME
 from gomem.text import (
     Bytes,
@@ -34,8 +34,8 @@ COMPARE_RUNS = text(
 )
 
 TOLD_APART_BY = {
-    "build ID": ", by the build IDs in the heap profiles",
-    "program": ", by the inode of its program's file",
+    BUILD_ID: ", by the build IDs in the heap profiles",
+    PROGRAM: ", by the inode of its program's file",
     VDSO: ", by the address of its [vdso]",
 }
 BY_COUNTERS = ", by counters of MemStats that fell or disagree"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.profiles.published import VDSO, are_apart, marks_of
+from gomem.analysis.profiles.published import BUILD_ID, VDSO, are_apart, marks_of
 from gomem.capture.place import AFTER, BEFORE, place_of_word
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
-PROGRAM = "binary"  # a kind of mapping
-BUILD = {"build ID", "program"}  # marks that another build changes, and a restart does not
+BINARY = "binary"  # a kind of mapping
+PROGRAM = "program"  # its file, by device and inode
+BUILD = {BUILD_ID, PROGRAM}  # marks that another build changes, and a restart does not
 COUNTERS = ("NumGC", "TotalAlloc", "Mallocs", "PauseTotalNs")
 LAST_GC = "LastGC"
 ROUNDING = 0.99  # a log can print a counter rounded up
@@ -74,11 +75,11 @@ def _marks_of_mappings(mappings: pd.DataFrame) -> dict[str, object]:
     marks: dict[str, object] = {}
     mappings = mappings.reindex(columns=["path", "kind", "start", "device", "inode"])
     vdso = mappings.loc[mappings["path"] == VDSO, "start"]
-    program = mappings.loc[(mappings["kind"] == PROGRAM) & (mappings["inode"] > 0)]
+    program = mappings.loc[(mappings["kind"] == BINARY) & (mappings["inode"] > 0)]
     if len(vdso):
         marks[VDSO] = int(vdso.iloc[0])
     if len(program):
-        marks["program"] = tuple(program[["device", "inode"]].iloc[0])
+        marks[PROGRAM] = tuple(program[["device", "inode"]].iloc[0])
     return marks
 
 

@@ -158,6 +158,11 @@ def _described(capture: Capture) -> Environment | None:
     return Environment(variables, source, is_whole=False)
 
 
+def sets_limit(limit: Setting | None) -> bool:
+    """Return whether a GOMEMLIMIT is known, and limits memory."""
+    return limit is not None and math.isfinite(float(limit.value))
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of a capture's process; None if all are unknown."""
@@ -205,8 +210,8 @@ def stated_settings(facts: CaptureFacts) -> Stated:
     by_name = {each.name: each for each in told.values()}
     gogc, limit = gogc or by_name.get(GOGC), limit or by_name.get(GOMEMLIMIT)
     if gogc is not None and gogc.known_by == ENVIRONMENT and capture.gc is not None:
-        limited = limit is not None and math.isfinite(float(limit.value))
-        if not goals_allow(capture.gc.cycles, float(gogc.value), is_limited=limited):
+        is_limited = sets_limit(limit)
+        if not goals_allow(capture.gc.cycles, float(gogc.value), is_limited=is_limited):
             gogc = None
     return Stated(environment, gogc, limit, frozenset(told))
 
@@ -293,11 +298,10 @@ def _gogc(facts: CaptureFacts) -> Setting:
         if stated.gogc is not None and stated.gogc.value == off.value:
             return stated.gogc
         return _beside(off, stated.environment)
-    limit = stated.memory_limit
     bounds = gogc_bounds(
         stats_of(facts.of_last_process, facts.profiles.of_last_process),
         stacks_count=facts.go_version.possibly(Fact.STACKS_COUNT),
-        is_limited=limit is not None and math.isfinite(float(limit.value)),
+        is_limited=sets_limit(stated.memory_limit),
     )
     if stated.gogc is not None and (bounds.is_empty or bounds.has(float(stated.gogc.value))):
         return stated.gogc

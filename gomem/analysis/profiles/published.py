@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 ALLOCATED = "alloc_space"
 AT_ONCE = 0.1  # of the usual time between two profiles: less is not an interval
 IN_USE = "inuse_space"
+BUILD_ID = "build ID"  # of the program, the first mapping
 VDSO = "[vdso]"  # mapped by the kernel at a random address when a process starts
 
 
@@ -116,7 +117,7 @@ def marks_of(profile: Profile) -> dict[str, object]:
     """Return what stays while a process lives: its build ID, and the address of its [vdso]."""
     strings, mapped = profile.columns.strings, profile.columns.mappings
     files = [strings[file] for file in mapped.file]
-    marks: dict[str, object] = {"build ID": strings[mapped.build_id[0]]} if files else {}
+    marks: dict[str, object] = {BUILD_ID: strings[mapped.build_id[0]]} if files else {}
     if VDSO in files:
         marks[VDSO] = int(mapped.start[files.index(VDSO)])
     return {name: mark for name, mark in marks.items() if mark}
@@ -145,9 +146,10 @@ def since_restart(
     marks: dict[str, object] = {}
     for name, profile in ordered:
         allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else highest
-        if allocated < highest or are_apart(marks, marks_of(profile)):
+        found = marks_of(profile)
+        if allocated < highest or are_apart(marks, found):
             kept.clear()
-        highest, marks = allocated, marks_of(profile)
+        highest, marks = allocated, found
         kept[name] = profile
     return kept
 
