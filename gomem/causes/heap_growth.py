@@ -384,8 +384,11 @@ def _keeper_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
 
 
 def _next_step(rise: Rise, case: Case, sites: tuple[Site, ...]) -> Text:
-    paths = list(case.facts.profiles.paths.values())
-    if not paths:
+    profiles = [*case.facts.profiles.by_moment.values()]
+    printed = bool(profiles) and profiles[-1].printed is not None
+    # A printed table can only be compared with another one.
+    paths = [each.source for each in profiles if (each.printed is not None) == printed]
+    if not paths or (printed and not paths[1:]):
         return NAME_IT
     if not paths[1:]:
         return text(_ONE_MORE, CAPTURE, with_files("gomem top LAST --base {} --cum", *paths))

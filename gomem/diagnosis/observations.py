@@ -20,7 +20,7 @@ from gomem.diagnosis.changes import change_words, is_stable
 from gomem.diagnosis.goal_ahead import goal_ahead
 from gomem.diagnosis.level_at_end import alike_at_the_end, peak_and_level
 from gomem.diagnosis.part_words import level_words, part_name
-from gomem.facts.profiles import IN_USE, that_count
+from gomem.facts.profiles import ALLOCATED, IN_USE, that_count
 from gomem.text import Bytes, Count, MomentName, Rate, Seconds, Text, text
 from gomem.units import MIB
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
+    from gomem.inputs.pprof.table import Profile
 
 MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level, and in bytes; a change must exceed both
 GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5
@@ -218,25 +219,55 @@ def _of_in_use(case: Case) -> list[Observation]:
     (start, first), (moment, last) = profiles[0], profiles[-1]
     before, after = first.total(IN_USE), last.total(IN_USE)
     change = after - before
-    if abs(change) < max(MOVED_SHARE * max(before, after), MOVED_BYTES):
+    if abs(change) < _notable(before, after):
         return []
-    seconds = (last.columns.time_nanos - first.columns.time_nanos) / 1e9
+    reached, there = profiles[-_level_at_the_end(profiles)]
+    seconds, since = _seconds_between(first, there), _seconds_between(there, last)
     sites = changed_sites(case) if change > 0 else ()
     whose = Text()
     if sites:
         whose = text(", {} from {}", share_words(sites[0].share, case.thresholds), sites[0].words)
+    level = text(", and has been level since ({})", Seconds(since)) if since > 0 else Text()
     sentence = text(
-        "{}from {} to {}{}, inuse_space {} from {} to {}{}; heap profiles lag by up to two GCs",
+        "{}from {} to {}{}, inuse_space {} from {} to {}{}{}; heap profiles lag by up to two GCs",
         "" if case.baseline is None else "within this capture, ",
         MomentName(start),
-        MomentName(moment),
+        MomentName(reached),
         text(" ({})", Seconds(seconds)) if seconds > 0 else "",
         "rose" if change > 0 else "fell",
         Bytes(before),
         Bytes(after),
         whose,
+        level,
     )
     return [Observation(sentence.sentence(), "in_use", change, change, "", moment)]
+
+
+def _notable(before: int, after: int) -> float:
+    """The least change of a level, in bytes, that is worth a sentence."""
+    return max(MOVED_SHARE * max(before, after), MOVED_BYTES)
+
+
+def _level_at_the_end(profiles: list[tuple[str, Profile]]) -> int:
+    """How many profiles at the end show one level, if a GC has run between them."""
+
+    def is_alike(one: Profile, last: Profile) -> bool:
+        level = last.total(IN_USE)
+        return abs(level - one.total(IN_USE)) < max(MIN_BYTES, MIN_SHARE * level)
+
+    in_order = [profile for _, profile in profiles]
+    stable = alike_at_the_end(in_order, is_alike)
+    return stable if _is_later(in_order[-stable], in_order[-1]) else 1
+
+
+def _is_later(one: Profile, last: Profile) -> bool:
+    """Whether a GC has run between two profiles: what was allocated is as of a GC, too."""
+    counted = that_count(ALLOCATED, {"one": one, "last": last})
+    return len(counted) == 2 and last.total(ALLOCATED) > one.total(ALLOCATED)
+
+
+def _seconds_between(one: Profile, other: Profile) -> float:
+    return (other.columns.time_nanos - one.columns.time_nanos) / 1e9
 
 
 def _of_goroutines(case: Case) -> list[Observation]:

@@ -14,6 +14,7 @@ import numpy as np
 from gomem.capture.release import are_no_gos
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import Signature, known_sites
+from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.table_callers import (
     MOSTLY,
     NAMED,
@@ -173,7 +174,8 @@ def _largest_words(profile: Profile, kind: str, flat: dict[str, int], is_small: 
     total, rate = profile.total(kind), _rate_shown(profile, kind, flat.values())
     shares = [profile.printed.share_of(kind, name, flat[name] / total) for name in flat]
     if shares[0] > MOSTLY and not is_small:
-        first = f"Most of {kind} is from" if kind in (IN_USE, ALLOCATED) else "Most is from"
+        most = "Nearly all" if shares[0] >= Thresholds.nearly_all_share else "Most"
+        first = f"{most} of {kind} is from" if kind in (IN_USE, ALLOCATED) else f"{most} is from"
     named = zip(flat, shares, strict=True)
     parts = (part_words(name, flat[name], share, rate) for name, share in named)
     return text("{} {}.", first, joined(", ", parts))

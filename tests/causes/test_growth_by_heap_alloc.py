@@ -22,6 +22,22 @@ def test_more_than_garbage_can_be_is_growth_and_its_size_a_bound(tmp_path):
     assert finding.title.endswith("has reached 44 MiB to 88 MiB")
 
 
+def test_a_printed_table_is_no_base_for_a_profile(tmp_path):
+    """
+    The next profiles have stacks, and a table of `go tool pprof` has none.
+    """
+    (tmp_path / "top.txt").write_text(
+        "Type: inuse_space\nShowing nodes accounting for 30MB, 100% of 30MB total\n"
+        "      flat  flat%   sum%        cum   cum%\n"
+        "      30MB   100%   100%       30MB   100%  shop/cache.Put\n"
+    )
+
+    (finding,) = growth(tmp_path, [11, 20, 34, 42, 50, 63, 71, 80, 88])
+
+    assert "gomem top LAST --base FIRST --cum" in finding.next_step
+    assert "top.txt" not in finding.next_step
+
+
 @pytest.mark.parametrize(
     "sizes",
     [

@@ -4,9 +4,9 @@ import pytest
 
 import gomem
 from gomem.causes.finding import Severity
-from gomem.text import Bytes, Function
+from gomem.text import Bytes, Function, MomentName, Seconds
 from gomem.units import KIB, MIB
-from tests.heap_profiles import heap_bytes, seen
+from tests.heap_profiles import heap_bytes, seen, turned_over
 
 FIRST = 1_800_000_000
 NAMES = (
@@ -158,3 +158,30 @@ def test_behind_a_librarys_bytes_stands_the_own_function_that_calls_it(tmp_path)
 
     assert "sub.Unsubscribe()" in finding.missing_call.words
     assert "shop/quotes.Last" == finding.missing_call.function
+
+
+def test_a_rise_that_ends_before_the_last_profile_is_told_as_ended(tmp_path):
+    """
+    The last two profiles have the same in use, and between them was allocated and freed.
+    """
+    start, read, served = (
+        [turned_over(allocated, in_use, 512 * KIB)]
+        for allocated, in_use in ((40, 40), (90, 60), (190, 60))
+    )
+    profiles(tmp_path, start, read, served)
+
+    (level,) = (one for one in gomem.diagnose(tmp_path).observations if one.group == "in_use")
+    assert ["0", "1"] == [name.value for name in level.sentence.of(MomentName)]
+    assert [60, 60] == [length.value for length in level.sentence.of(Seconds)]
+    assert "has been level since" in level.sentence
+
+
+def test_a_rise_whose_last_profiles_are_of_one_gc_is_not_told_as_ended(tmp_path):
+    start, read = (
+        [turned_over(allocated, in_use, 512 * KIB)] for allocated, in_use in ((40, 40), (90, 60))
+    )
+    profiles(tmp_path, start, read, read)
+
+    (rise,) = (one for one in gomem.diagnose(tmp_path).observations if one.group == "in_use")
+    assert ["0", "2"] == [name.value for name in rise.sentence.of(MomentName)]
+    assert "level" not in rise.sentence

@@ -335,7 +335,7 @@ def test_a_folder_of_windows_with_blanks_is_no_part_of_a_name(tmp_path):
 
     said = diagnosed(tmp_path, peek=table).verdict.sentence
 
-    assert "Most is from kv.Marshal (100" in f"{said}"
+    assert "Nearly all is from kv.Marshal (100" in f"{said}"
     assert "kv.Marshal is called by api.(*codec).Marshal (100" in f"{said}"
     assert "Lab" not in f"{said}"
 

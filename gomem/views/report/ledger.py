@@ -176,7 +176,7 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     if few:
         there = [f"{row['name']} {format_bytes(row['bytes'])}" for row in few if row["bytes"]]
         sums = {
-            key: sum(int(row[of]) for row in few if not is_unknown(row[of]))
+            key: _sum_of(few, of)
             for key, of in (("bytes", "bytes"), ("old", "old"), ("claimed", "claimed_bytes"))
         }
         rows.append({"name": OTHERS, "note": ", ".join(there), **sums})
@@ -185,6 +185,12 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
         total["old"] = before.rss_bytes
     caption = text("RSS by owner at {}" if rss_bytes is not None else NO_RSS, moment)
     return _sizes(caption, ("owner", "RSS"), rows, total)
+
+
+def _sum_of(rows: list[Row], key: str) -> int | None:
+    """The sum of the known sizes; None if none is known."""
+    known = [int(row[key]) for row in rows if not is_unknown(row[key])]
+    return sum(known) if known else None
 
 
 def _is_small(row: Row, rss_bytes: int | None) -> bool:

@@ -211,5 +211,7 @@ def _facts(diagnosis: Diagnosis, *, redact: bool) -> tuple[tuple[str, str], ...]
     }
     if diagnosis.baseline is not None:
         other = diagnosis.baseline.capture
-        facts["Baseline"] = text("{} ({})", CaptureName(other.name), str(other.go_version))
+        facts["Baseline"] = text(
+            "{} (Go release: {})", CaptureName(other.name), str(other.go_version)
+        )
     return tuple((label, value) for label, value in facts.items() if value or label not in MAY_LACK)
