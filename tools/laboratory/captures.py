@@ -7,16 +7,20 @@ import json
 import re
 import tarfile
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gomem
 from gomem.units import BYTE_UNITS
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES
+from tools.laboratory.evidence import are_shown, readings_of
 from tools.said_bounds import bounds_said, cpu_bounds_said
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LABORATORY = FIXTURES / "laboratory"
 WITHIN = 0.10  # a size within this share of the true one is right
@@ -77,6 +81,8 @@ class Answer:
     name: str
     findings: list[dict[str, Any]]
     sentence: str
+    # of each sort, as in `evidence.SHOWN_BY`
+    readings: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def true_codes(self) -> list[str]:
@@ -123,6 +129,11 @@ class Answer:
     def missed(self) -> list[str]:
         found = {mechanism["code"] for mechanism in self.mechanisms}
         return [code for code in self.true_codes if code not in found]
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the capture has what it takes to see every true cause."""
+        return are_shown(self.true_codes, self.readings)
 
     @property
     def confidently_wrong(self) -> list[str]:
@@ -217,8 +228,11 @@ def ask(name: str, *, half: bool = False) -> Answer:
     baseline = truth()[name]["baseline"]
     with tempfile.TemporaryDirectory() as folder:
         capture = half_of(name, Path(folder)) if half else path_of(name)
-        report = report_json(gomem.diagnose(capture, baseline and path_of(baseline)))
-    return Answer(name, report["findings"], (report.get("verdict") or {}).get("sentence", ""))
+        diagnosis = gomem.diagnose(capture, baseline and path_of(baseline))
+        report = report_json(diagnosis)
+        readings = readings_of(diagnosis)
+    sentence = (report.get("verdict") or {}).get("sentence", "")
+    return Answer(name, report["findings"], sentence, readings)
 
 
 def ask_half(name: str) -> Answer:

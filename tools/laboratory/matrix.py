@@ -125,6 +125,10 @@ def _print_summary(answers: Sequence[Answer]) -> None:
         f"first finding right      {_of(sum(a.right for a in ill), ill)}, {brief} of them as info"
     )
     print(f"every cause found        {_of(sum(not a.missed for a in ill), ill)}")
+    if len(shown := [answer for answer in ill if answer.is_shown]) < len(ill):
+        print(f"of what the files can show, {len(shown)} of {len(ill)}:")
+        print(f"  first finding right    {_of(sum(a.right for a in shown), shown)}")
+        print(f"  every cause found      {_of(sum(not a.missed for a in shown), shown)}")
     print(f"healthy without warning  {_of(sum(a.right for a in well), well)}")
     print(f"  warned as possible     {_of(warned['possible'], well)}")
     print(f"  likely or certain      {_of(warned['likely'], well)}")
