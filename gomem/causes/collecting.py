@@ -105,6 +105,13 @@ def costlier_since_start(log: CollectorFacts, limits: Thresholds) -> float | Non
     return run.cpu_fraction if own < limits.deciding_fraction * run.cpu_fraction else None
 
 
+def costs_at_a_pace(log: CollectorFacts, limits: Thresholds) -> bool:
+    """Return whether GCs are frequent and take a part of the CPU that fewer of them would not."""
+    taken = log.cost.gc_cpu_fraction or 0.0
+    frequent = limits.are_frequent(log.cost.interval.p50)
+    return frequent and taken >= limits.frequent_marking_fraction
+
+
 def since_start_evidence(log: CollectorFacts) -> tuple[Evidence, ...]:
     """Return what a log's last line says of the whole run."""
     run = log.since_start

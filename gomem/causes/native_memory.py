@@ -168,7 +168,8 @@ CAUSE = Cause(
     code="native-memory",
     mechanism="This memory is outside the Go runtime: malloc by C code, thread stacks, or mmaps by "
     "the program. No MemStats field and no heap profile shows it, and GOMEMLIMIT does not count "
-    "it. malloc keeps freed memory in its arenas, up to eight per core, so some of it can be free.",
+    "it. malloc keeps freed memory in its arenas, up to eight per core: part of what is counted "
+    "can be free.",
     remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),

@@ -9,7 +9,12 @@ import numpy as np
 from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.analysis.memory.readings import ALL
 from gomem.analysis.series.level import Level
-from gomem.causes.collecting import collector_is_busy, cost_is_open, costlier_since_start
+from gomem.causes.collecting import (
+    collector_is_busy,
+    cost_is_open,
+    costlier_since_start,
+    costs_at_a_pace,
+)
 from gomem.diagnosis.few_fields import heap_level, step_of
 from gomem.diagnosis.goal_ahead import goal_ahead
 from gomem.diagnosis.live_by_fields import risen_without_gc, was_as_large_before
@@ -45,7 +50,9 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
     if series_not_read(diagnosis.capture) or collector_is_busy(facts, limits):
         return False
     log, least = diagnosis.collector, limits.healthy_log_seconds
-    was_costly = log is not None and costlier_since_start(log, limits) is not None
+    was_costly = log is not None and (
+        costlier_since_start(log, limits) is not None or costs_at_a_pace(log, limits)
+    )
     is_thin = any(each.code == THIN for each in diagnosis.findings)
     if was_costly or is_thin or cost_is_open(facts, limits):
         return False

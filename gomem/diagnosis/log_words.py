@@ -13,6 +13,7 @@ from gomem.analysis.series.excursion import at_base
 from gomem.causes.checks import grows, printed_bytes
 from gomem.causes.collecting import costlier_since_start, every
 from gomem.causes.commands import TAKE_ALLOCS
+from gomem.diagnosis.in_use import who_allocated
 from gomem.diagnosis.listed_memory import SMAPS_TOO, Told
 from gomem.diagnosis.live_level import live_stretch
 from gomem.facts.profiles import ALLOCATED, that_count
@@ -66,18 +67,19 @@ def by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     sentence = joined(" ", filter(None, (sentence, _start_up_words(log))))
     live, grew = _live_heap(diagnosis)
     earlier, grew_before = _earlier_runs(diagnosis)
-    often, step = _least_goal(diagnosis)
-    told = joined(" ", filter(None, (sentence, live, often, earlier)))
-    return told, grew or grew_before, step or SMAPS_TOO
+    told = joined(" ", filter(None, (sentence, live, earlier)))
+    return told, grew or grew_before, SMAPS_TOO
 
 
-def _least_goal(diagnosis: Diagnosis) -> tuple[Text, Text]:
+def pace_words(diagnosis: Diagnosis, *, is_told: bool) -> tuple[Text, Text]:
     """Say that GCs are frequent because the heap is small, and what makes them rarer; else empty.
 
     A heap below the least goal of a GOGC is not collected before it: that goal alone sets the pace.
+    What the GCs cost is said, too, unless the rest of the verdict tells it.
     """
     log, gogc = diagnosis.collector, float(diagnosis.facts.settings.gogc.value)
-    assert log is not None
+    if log is None:
+        return Text(), Text()
     cost = log.cost
     if not diagnosis.thresholds.are_frequent(cost.interval.p50) or not gogc < math.inf:
         return Text(), Text()
@@ -85,15 +87,18 @@ def _least_goal(diagnosis: Diagnosis) -> tuple[Text, Text]:
     if rate is None or not 0 < (cost.heap_goal_bytes or 0) <= least:
         return Text(), Text()
     words = (
-        "A GC runs {} because the heap goal is the least that GOGC={} allows, {}, and the program "
-        "allocates {}."
+        "A GC runs {}{} because the heap goal is the least that GOGC={} allows, {}, and the "
+        "program allocates {}."
     )
     now, often = text_of(GOGC, gogc), every(cost.interval.p50)
-    said = text(words, often, now, Bytes(least), Rate(rate))
+    taken = Text() if is_told else _cpu_words(diagnosis, log)
+    said = text(words, often, taken and text(" ({})", taken), now, Bytes(least), Rate(rate))
     more = f"{GOGC}={text_of(GOGC, RARER * gogc)}"
-    shows = that_count(ALLOCATED, diagnosis.capture.heap_profiles)
-    who = "" if shows else text("See who allocates: {}. ", TAKE_ALLOCS)
+    shown = [*that_count(ALLOCATED, diagnosis.capture.heap_profiles).values()]
+    who = "" if shown else text("See who allocates: {}. ", TAKE_ALLOCS)
+    allocated = who_allocated(shown[-1]) if shown else Text()
     step = "{}For a tenth of the GCs, at a least goal of {}, set: {}."
+    said = joined(" ", filter(None, (said, allocated)))
     return said, text(step, who, Bytes(RARER * least), Command(more))
 
 

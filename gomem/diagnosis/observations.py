@@ -251,23 +251,23 @@ def _notable(before: int, after: int) -> float:
 def _level_at_the_end(profiles: list[tuple[str, Profile]]) -> int:
     """How many profiles at the end show one level, if a GC has run between them."""
 
-    def is_alike(one: Profile, last: Profile) -> bool:
+    def is_alike(earlier: Profile, last: Profile) -> bool:
         level = last.total(IN_USE)
-        return abs(level - one.total(IN_USE)) < max(MIN_BYTES, MIN_SHARE * level)
+        return abs(level - earlier.total(IN_USE)) < max(MIN_BYTES, MIN_SHARE * level)
 
     in_order = [profile for _, profile in profiles]
     stable = alike_at_the_end(in_order, is_alike)
     return stable if _is_later(in_order[-stable], in_order[-1]) else 1
 
 
-def _is_later(one: Profile, last: Profile) -> bool:
+def _is_later(earlier: Profile, last: Profile) -> bool:
     """Whether a GC has run between two profiles: what was allocated is as of a GC, too."""
-    counted = that_count(ALLOCATED, {"one": one, "last": last})
-    return len(counted) == 2 and last.total(ALLOCATED) > one.total(ALLOCATED)
+    counted = that_count(ALLOCATED, {"earlier": earlier, "last": last})
+    return len(counted) == 2 and last.total(ALLOCATED) > earlier.total(ALLOCATED)
 
 
-def _seconds_between(one: Profile, other: Profile) -> float:
-    return (other.columns.time_nanos - one.columns.time_nanos) / 1e9
+def _seconds_between(earlier: Profile, later: Profile) -> float:
+    return (later.columns.time_nanos - earlier.columns.time_nanos) / 1e9
 
 
 def _of_goroutines(case: Case) -> list[Observation]:

@@ -12,39 +12,23 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import (
-    FILES,
-    GO_HEAP_GROUPS,
-    HEAP,
-    NAMES,
-    NATIVE,
-    RUNTIME,
-    UNDIVIDED,
-)
+from gomem.analysis.memory.groups import FILES, UNDIVIDED
 from gomem.causes.finding import Finding, Severity
 from gomem.diagnosis.beside import whose_words
-from gomem.diagnosis.cgroup_growth import beyond_rss, cgroup_growth, usage_words
-from gomem.diagnosis.few_fields import later_words, most_of_go, one_reading
+from gomem.diagnosis.cgroup_growth import beyond_rss, cgroup_growth
+from gomem.diagnosis.few_fields import later_words, one_reading
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.first_sentence import first_and_rest
 from gomem.diagnosis.further import further_words, series_words
 from gomem.diagnosis.healthy import unread_series_words
-from gomem.diagnosis.listed_memory import (
-    at_moment,
-    cache_words,
-    charge_words,
-    limit_words,
-    listed_words,
-    report_words,
-    shared_words,
-)
+from gomem.diagnosis.listed_memory import cache_words, charge_words, limit_words, report_words
 from gomem.diagnosis.live_by_fields import risen_without_gc
 from gomem.diagnosis.live_level import live_level_words
+from gomem.diagnosis.log_words import pace_words
 from gomem.diagnosis.near_names import with_near_names
 from gomem.diagnosis.next_step import next_step_of
 from gomem.diagnosis.observations import (
     goal_reached_words,
-    grew,
     is_total_stable,
     moved_words,
     reserved_words,
@@ -57,21 +41,19 @@ from gomem.diagnosis.other_runs import (
     other_runs_words,
 )
 from gomem.diagnosis.other_systems import released_words, step_on
-from gomem.diagnosis.part_words import file_words, is_at_most, most_of, native_words, runtime_words
 from gomem.diagnosis.replicas import replica_words
 from gomem.diagnosis.said_in_text import words_of_the_text
-from gomem.diagnosis.without_rss import without_rss, worth_naming
+from gomem.diagnosis.where_words import short_words, where_words
+from gomem.diagnosis.without_rss import without_rss
 from gomem.facts.goroutines import has_crashed
 from gomem.inputs.answer import Answer
-from gomem.text import Bytes, Count, File, Share, Text, joined, text
+from gomem.text import Text, joined
 
 if TYPE_CHECKING:
+    from gomem.diagnosis.cgroup_growth import CgroupGrowth
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-LARGEST_GROUPS = 3  # named
-MOSTLY = 0.75  # of RSS: a group this large is named alone in a headline
-NATIVE_MEMORY = "native-memory"  # its title already names the contents of native memory
 SIZE_FIRST = ("RSS is", "The cgroup uses", "The cgroup's processes use")  # of a headline
 
 
@@ -127,52 +109,127 @@ class Verdict(Answer):
 
 def verdict_of(diagnosis: Diagnosis) -> Verdict:
     """Return the verdict of a capture."""
+    known = _known(diagnosis)
+    lead = _lead(diagnosis, known)
+    facts, named, growth = known.facts, known.named, known.cgroup_growth
+    pace, rarer = pace_words(diagnosis, is_told=not known.has_rss)
+    is_open = known.severity is None and not lead.step
+    verdict = Verdict(
+        lead.headline,
+        where=lead.where,
+        moved=lead.moved,
+        found=lead.found,
+        code=None if named is None else named.code,
+        severity=known.severity,
+        confidence=None if named is None else named.confidence,
+        moment=None if facts is None else facts.name,
+        rss_bytes=None if facts is None else facts.rss_bytes,
+        whose=tuple(
+            words
+            for words in (
+                *whose_words(diagnosis, facts, named, lead.cached),
+                pace if is_open else Text(),
+                *_beside_words(diagnosis, known),
+            )
+            if words and words != lead.level
+        ),
+        next_step=_step(diagnosis, known, (rarer if is_open else Text()) or lead.step),
+        further=further_words(diagnosis, named, "" if growth is None else growth.seen_in),
+    )
+    return with_near_names(verdict)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What there is to say, before it is put in order."""
+
+    facts: MomentFacts | None  # of the snapshot that the verdict describes
+    named: Finding | None
+    where: Text
+    moved: Text
+    cgroup_growth: CgroupGrowth | None
+    severity: Severity | None
+    step: str  # what the sentences on sizes advise; empty if they advise nothing
+
+    @property
+    def has_rss(self) -> bool:
+        return self.facts is not None and self.facts.rss_bytes is not None
+
+    @property
+    def said(self) -> dict[str, Text]:
+        """The sentences of which one is the headline."""
+        found = Text() if self.named is None else Text(self.named.title).sentence()
+        return {"where": self.where, "moved": self.moved, "found": found}
+
+
+def _known(diagnosis: Diagnosis) -> _Known:
     facts = telling_moment(diagnosis)
     named = _named(diagnosis, facts)
     if facts is None or facts.rss_bytes is None:
-        where, grew, next_step = without_rss(diagnosis, facts)
+        where, grew, step = without_rss(diagnosis, facts)
         moved, reserved_grew = reserved_words(diagnosis)
         grew = grew or reserved_grew
     else:
-        where, next_step = _where(diagnosis, facts, named), ""
+        where, step = where_words(diagnosis, facts, named), ""
         moved, grew = moved_words(diagnosis, facts)
-    of_cgroup = cgroup_growth(diagnosis)
-    if of_cgroup is not None and (of_cgroup.is_outside or _is_of_cgroup(facts)):
+    growth = cgroup_growth(diagnosis)
+    if growth is not None and (growth.is_outside or _is_of_cgroup(facts)):
         rest = Text() if _is_of_cgroup(facts) else moved
-        moved = joined(" ", filter(None, (of_cgroup.sentence, rest)))
-        grew = grew or of_cgroup.is_held
+        moved = joined(" ", filter(None, (growth.sentence, rest)))
+        grew = grew or growth.is_held
     severity = _severity(diagnosis, named, grew=grew)
-    said = {
-        "where": where,
-        "moved": moved,
-        "found": "" if named is None else Text(named.title).sentence(),
-    }
-    first = _first(diagnosis, named, severity, said)
-    is_first = first == "where" or (first == "moved" and of_cgroup is None)
-    beyond, beyond_step = beyond_rss(facts) if is_first else (Text(), Text())
+    return _Known(facts, named, Text(where), Text(moved), growth, severity, step)
+
+
+@dataclass(frozen=True)
+class _Lead:
+    """The headline, what follows it, and what it says already."""
+
+    headline: Text
+    where: Text
+    moved: Text
+    found: Text
+    cached: Text  # on page cache, unless the headline says it
+    level: Text  # of the live heap, if the headline says it
+    step: Text  # that memory beyond RSS asks for
+
+
+def _lead(diagnosis: Diagnosis, known: _Known) -> _Lead:
+    facts, where, said = known.facts, known.where, known.said
+    first = _first(diagnosis, known.named, known.severity, said)
+    is_size = first == "where" or (first == "moved" and known.cgroup_growth is None)
+    beyond, step = beyond_rss(facts) if is_size else (Text(), Text())
     first = "where" if beyond else first
     headline = said.pop(first)
-    if first == "where" and (facts is None or facts.rss_bytes is None):
+    if first == "where" and (facts is None or not known.has_rss):
         headline, said["where"] = first_and_rest(headline)
     elif first == "where" and facts is not None:
-        headline, said["where"] = _where_in_short(diagnosis, facts), where
+        headline, said["where"] = short_words(diagnosis, facts), where
     if beyond:
         headline, said["where"] = (joined(" ", (beyond, words)) for words in (headline, where))
-        next_step = beyond_step
     cached = Text() if beyond else cache_words(facts)
     if cached == where or (where.startswith("The cgroup uses") and _is_of_cgroup(facts)):
         cached = Text()
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
         headline, cached = joined(" ", (headline, cached)), Text()
     level = live_level_words(diagnosis, facts) if first == "moved" else Text()
-    headline = joined(" ", filter(None, (headline, level)))
-    runs = other_runs_words(diagnosis.capture)
-    alone = one_reading(diagnosis) if severity is None and facts and facts.rss_bytes else Text()
-    further = (
+    return _Lead(
+        joined(" ", filter(None, (headline, level))),
+        **{"where": Text(), "moved": Text(), "found": Text()} | said,
+        cached=cached,
+        level=level,
+        step=step,
+    )
+
+
+def _beside_words(diagnosis: Diagnosis, known: _Known) -> tuple[Text, ...]:
+    """What else the files tell, in the order in which it is said."""
+    facts, capture = known.facts, diagnosis.capture
+    return (
         goal_reached_words(diagnosis),
         risen_without_gc(diagnosis),
-        unread_series_words(diagnosis.capture),
-        kept_words(diagnosis.capture),
+        unread_series_words(capture),
+        kept_words(capture),
         series_words(diagnosis),
         *words_of_the_text(diagnosis, facts),
         earlier_processes_words(diagnosis.case.facts),
@@ -181,33 +238,24 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         charge_words(facts),
         limit_words(facts),
         later_words(diagnosis, facts),
-        released_words(diagnosis.capture, facts),
+        released_words(capture, facts),
+        other_runs_words(capture),
+        one_reading(diagnosis) if known.severity is None and known.has_rss else Text(),
     )
-    step = next_step_of(diagnosis, facts, named, next_step, severity=severity)
-    if of_cgroup is not None and named is None and of_cgroup.is_outside:
-        step = of_cgroup.next_step or step
-    step = step_on(diagnosis.capture.system, step, has_ended=has_crashed(diagnosis.capture))
-    verdict = Verdict(
-        headline,
-        **{"where": "", "moved": "", "found": ""} | said,
-        code=None if named is None else named.code,
-        severity=severity,
-        confidence=None if named is None else named.confidence,
-        moment=None if facts is None else facts.name,
-        rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(
-            words
-            for words in (*whose_words(diagnosis, facts, named, cached), *further, runs, alone)
-            if words and words != level
-        ),
-        next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
-        further=further_words(diagnosis, named, "" if of_cgroup is None else of_cgroup.seen_in),
-    )
-    return with_near_names(verdict)
+
+
+def _step(diagnosis: Diagnosis, known: _Known, beyond: str) -> Text:
+    """What to do next, on the system that the text names."""
+    facts, named, growth, capture = known.facts, known.named, known.cgroup_growth, diagnosis.capture
+    step = next_step_of(diagnosis, facts, named, beyond or known.step, severity=known.severity)
+    if growth is not None and named is None and growth.is_outside:
+        step = growth.next_step or step
+    step = step_on(capture.system, step, has_ended=has_crashed(capture))
+    return joined(" ", (step, COMPARE_RUNS)) if has_other_runs(capture) else Text(step)
 
 
 def _first(
-    diagnosis: Diagnosis, named: Finding | None, severity: Severity | None, said: dict[str, str]
+    diagnosis: Diagnosis, named: Finding | None, severity: Severity | None, said: dict[str, Text]
 ) -> str:
     """Choose the headline: a warning, a large current note, the change, or the contents.
 
@@ -288,113 +336,3 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
         return named.severity
     is_unsound = any(finding.severity >= Severity.WARNING for finding in diagnosis.findings)
     return Severity.INFO if grew or is_unsound else None
-
-
-def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
-    """RSS and its largest groups."""
-    size, at = _rss_words(facts), at_moment(diagnosis, facts)
-    if facts.rss_is_of_cgroup and (used := usage_words(facts, at)):
-        return used
-    lives = facts.listed is None or not facts.listed.killed_in
-    is_or_was = "is" if lives else "was"
-    parts = _groups_words(diagnosis, facts, named)
-    return text("RSS {} {}{}: {}.{}", is_or_was, size, at, parts, _retained(diagnosis, facts))
-
-
-def _rss_words(facts: MomentFacts) -> Text:
-    """RSS; a lower bound if the file of mappings is cut off."""
-    size = text("{}", Bytes(facts.rss_bytes))
-    if facts.listed is not None and facts.rss_is_listed:
-        return text("{} ({})", size, listed_words(facts.listed))
-    if facts.ledger is None or not facts.ledger.is_least:
-        return size
-    if facts.mappings is None:
-        return text("at least {}", size)
-    count = Count(int(facts.mappings["Rss"].notna().sum()), "mapping")
-    return text("at least {} in the {} of {}", size, count, File(facts.path("smaps")))
-
-
-def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
-    """RSS and its one or two largest groups, as a headline."""
-    assert facts.groups is not None
-    sizes = facts.groups.sizes
-    if facts.rss_is_listed or facts.rss_is_of_cgroup or set(sizes) <= {UNDIVIDED}:
-        return _where(diagnosis, facts, None)
-    largest = sorted(sizes, key=lambda group: -sizes[group])
-    is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
-    named = largest[: 1 if is_alone else 2]
-    each = (text("{} {}", _size_in_rss(facts, group), _group_name(facts, group)) for group in named)
-    size, at = _rss_words(facts), at_moment(diagnosis, facts)
-    return text("RSS is {}{}: {}.", size, at, joined(", ", each))
-
-
-def _groups_words(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
-    assert facts.groups is not None
-    sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
-    worth = _worth(facts)
-    if worth == [UNDIVIDED]:
-        said = filter(None, (shared_words(facts), most_of_go(diagnosis, facts)))
-        is_part, words = FILES in sizes, "{} is anonymous memory, which no file breaks down"
-        rest = text(words, Bytes(sizes[UNDIVIDED])) if is_part else text("no file breaks it down")
-        return joined("; ", said) or rest
-    return joined(
-        ", ",
-        (
-            _group_words(facts, group, most_of(facts, group) / rss if rss else 0, named)
-            for group in worth
-        ),
-    )
-
-
-def _worth(facts: MomentFacts) -> list[str]:
-    """The groups large enough to name in a sentence."""
-    assert facts.groups is not None
-    sizes = {group: most_of(facts, group) for group in facts.groups.sizes}
-    return worth_naming(sizes, facts.rss_bytes or 0)[:LARGEST_GROUPS]
-
-
-def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | None) -> Text:
-    assert facts.groups is not None
-    size = _size_in_rss(facts, group)
-    inside = {NATIVE: native_words, FILES: file_words}.get(group)
-    is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
-    more = "" if inside is None or is_said else inside(facts)
-    more = runtime_words(facts, share) if group == RUNTIME else more
-    return text("{} {} ({}{})", size, _group_name(facts, group), Share(share), more)
-
-
-def _size_in_rss(facts: MomentFacts, group: str) -> Text:
-    """The size of a group; what Go retains by MemStats alone is at most resident."""
-    return text("{}{}", "at most " * is_at_most(facts, group), Bytes(most_of(facts, group)))
-
-
-def _group_name(facts: MomentFacts, group: str) -> str:
-    """The name of a group; memory that is not broken down, beside files alone, is anonymous."""
-    assert facts.groups is not None
-    is_anonymous = group == UNDIVIDED and set(facts.groups.sizes) == {UNDIVIDED, FILES}
-    return "anonymous memory, not broken down" if is_anonymous else facts.groups.names[group]
-
-
-def _retained(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
-    """How much heap Go retains, with its largest part, if the Go heap in RSS is not broken down."""
-    groups = facts.groups
-    assert groups is not None
-    if not groups.heap_is_one or HEAP not in _worth(facts):
-        return Text()
-    retained = {group: size for group, size in groups.claimed.items() if group in GO_HEAP_GROUPS}
-    whole = sum(retained.values())
-    largest = max(retained, key=lambda group: retained[group])
-    beyond = whole - groups.sizes[HEAP]
-    rest = text(" {} of the {} is not in RSS.", Bytes(beyond), Bytes(whole)) if beyond > 0 else ""
-    if beyond > 0 and not facts.skew.is_within(diagnosis.thresholds.skew_seconds):
-        rest = _READ_APART if grew(diagnosis) else rest
-    return text(
-        " Go retains {} of heap and stacks, including {} {}.{}",
-        Bytes(whole),
-        Bytes(retained[largest]),
-        NAMES[largest],
-        rest,
-    )
-
-
-_READ_APART = " Nothing shows that RSS was read at the same time, and it grows."

@@ -337,7 +337,7 @@ BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ..
     by_log: (_by_allocations, by_few_fields, by_pasted, by_container),
     by_more_benchmarks: (by_few_fields,),
     by_few_fields: (by_pasted, by_container, by_old_log),
-    _by_heap_profiles: (_by_many_goroutines, by_few_readings, by_container),
+    _by_heap_profiles: (by_log, _by_many_goroutines, by_few_readings, by_container),
     by_pasted: (by_container,),
     by_goroutines: (by_container,),
 }

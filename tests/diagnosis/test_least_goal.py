@@ -3,6 +3,8 @@
 import pytest
 
 import gomem
+from tests.builders import as_text
+from tests.heap_profiles import heap_bytes, seen
 
 LINE = (
     "gc {number} @{at:.3f}s 1%: 0.01+0.5+0.01 ms clock, 0.02+0/0.4/0+0.02 ms cpu, "
@@ -21,8 +23,9 @@ def verdict_of(folder, words="", *, every=0.05, start=4, live=1, goal=4):
 def test_it_says_what_sets_the_pace_and_what_makes_gcs_rarer(tmp_path):
     verdict = verdict_of(tmp_path)
 
-    assert "every 50 ms because the heap goal is the least that GOGC=100 allows" in verdict.sentence
-    assert "allocates 60 MiB/s" in verdict.sentence
+    (pace,) = verdict.whose
+    assert "every 50 ms because the heap goal is the least that GOGC=100 allows" in pace
+    assert "allocates 60 MiB/s" in pace
     assert "GOGC=1000" in verdict.next_step
     assert "40 MiB" in verdict.next_step
     assert verdict.severity is None
@@ -31,8 +34,48 @@ def test_it_says_what_sets_the_pace_and_what_makes_gcs_rarer(tmp_path):
 def test_another_gogc_has_another_least_goal(tmp_path):
     verdict = verdict_of(tmp_path, "We run it with GOGC=300.", start=11, goal=12)
 
-    assert "GOGC=300 allows, 12 MiB" in verdict.sentence
+    assert "GOGC=300 allows, 12 MiB" in verdict.whose[0]
     assert "GOGC=3000" in verdict.next_step
+
+
+def test_what_is_read_beside_the_log_takes_nothing_of_it_away(tmp_path):
+    """
+    RSS of ps leads, and a profile of allocations says who sets the pace.
+    """
+    rss = "    PID   RSS COMMAND\n   4711 12904 bin/mail\n"
+    beside = verdict_of(tmp_path, rss)
+    raw = heap_bytes(seen(2000, 64 << 10), names=("bufio.NewReader", "mail.Read"))
+    (tmp_path / "allocs.pb").write_bytes(raw)
+    profiled = gomem.diagnose(tmp_path).verdict
+
+    assert beside.rss_bytes == 12904 << 10
+    (pace,) = (words for words in beside.whose if "the least that GOGC=100 allows" in words)
+    assert "under 1 % of the CPU" in pace
+    assert "GOGC=1000" in beside.next_step
+    assert any("from mail.Read" in words for words in profiled.whose)
+    assert "debug/pprof/allocs" in beside.next_step
+    assert "debug/pprof/allocs" not in profiled.next_step
+
+
+@pytest.mark.parametrize(
+    ("stopped", "headline"),
+    [pytest.param(0.02, "healthy", id="cheap"), pytest.param(3.5, "no verdict", id="costly")],
+)
+def test_a_pace_that_costs_is_not_called_healthy(stopped, headline, tmp_path):
+    """
+    The world stops for long, and marking takes little.
+    """
+    raw = heap_bytes(seen(5, 64 << 10), names=("mail.Read", "main.main"))
+    (tmp_path / "heap.pb").write_bytes(raw)
+    lines = [LINE.replace("0.02", f"{stopped}")] * 400
+    (tmp_path / "gc.log").write_text(
+        "".join(
+            line.format(number=n, at=n * 0.05, start=4, live=1, goal=4)
+            for n, line in enumerate(lines, 1)
+        )
+    )
+
+    assert headline in as_text(gomem.diagnose(tmp_path)).splitlines()[2]
 
 
 @pytest.mark.parametrize(
@@ -45,5 +88,5 @@ def test_another_gogc_has_another_least_goal(tmp_path):
 def test_other_logs_say_nothing_of_it(tmp_path, about):
     verdict = verdict_of(tmp_path, **about)
 
-    assert "the least that" not in verdict.sentence
+    assert "the least that" not in " ".join((verdict.sentence, *verdict.whose))
     assert "GOGC=" not in verdict.next_step
