@@ -59,7 +59,10 @@ def test_what_is_read_beside_the_log_takes_nothing_of_it_away(tmp_path):
 
 @pytest.mark.parametrize(
     ("stopped", "headline"),
-    [pytest.param(0.02, "healthy", id="cheap"), pytest.param(3.5, "no verdict", id="costly")],
+    [
+        pytest.param(0.02, "healthy", id="cheap"),
+        pytest.param(3.5, "no ongoing growth seen", id="costly"),
+    ],
 )
 def test_a_pace_that_costs_is_not_called_healthy(stopped, headline, tmp_path):
     """
