@@ -112,7 +112,8 @@ class Capture(WithDamage, Mapping[str, Moment]):
         unread_evidence: Paths of files of unknown kind that contain memory data.
         other_runs: Readings that no frame has: of earlier processes in a text, or before its last.
         unused_sizes, unused_counts, unused_settings: What no frame has: sizes and goroutine counts
-            in prose, variables set, with their file; `stated`, `unit`: what sentences, a unit say.
+            in prose, variables set, with their file.
+        told_beside, stated, unit: What tables and sentences of a text say, and a unit of systemd.
         system: The operating system named in a text, if it is not Linux; else empty.
         place: The folder or archive in which the files' paths begin, as it was named.
     """
@@ -130,6 +131,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     unused_sizes: tuple[str, ...] = ()
     unused_counts: tuple[str, ...] = ()
     unused_settings: Mapping[str, str] = field(default_factory=dict)
+    told_beside: tuple[Text, ...] = ()
     stated: tuple[Text, ...] = ()
     unit: UnitLimit | None = None
     system: str = ""

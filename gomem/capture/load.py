@@ -28,7 +28,7 @@ from gomem.capture.series import SERIES, has_several, taken_apart, with_undated_
 from gomem.capture.session import with_times_beside
 from gomem.capture.timeline import with_series, with_stamped
 from gomem.capture.times_of_day import dated
-from gomem.capture.used_numbers import counts_apart, sizes_apart
+from gomem.capture.used_numbers import counts_apart
 from gomem.capture.watched import watched_in_a_notebook
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.environ.parse import MAX_TEXT_BYTES
@@ -144,7 +144,8 @@ def _load(
         go_version=release_of(go_version, manifest, gathering.artefacts, gathering.prose.release),
         manifest=manifest,
         other_runs=other_runs,
-        unused_sizes=sizes_apart(gathering.prose.sizes, gathering.artefacts),
+        told_beside=gathering.prose.told_beside(gathering.artefacts),
+        unused_sizes=gathering.prose.sizes_apart(gathering.artefacts),
         unused_counts=counts_apart(gathering.prose.counts, gathering.artefacts, moments.values()),
         unused_settings=gathering.prose.unused_settings(gathering.artefacts),
         stated=tuple(gathering.prose.uses),
@@ -331,15 +332,14 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
     found = [*gathering.damage, *gathering.reasons]
     only, name = found[0], PurePath(path).name
     if len(found) == 1 and only.source.startswith((name, f"{name}:")):  # the path names it
-        is_named = any(size in only.message for size in gathering.prose.sizes)
-        beside = gathering.prose.uses_words if is_named else gathering.prose.sizes_words
+        beside = gathering.prose.beside(only.message)
         line = str(only.source).removeprefix(name)
         return text("{}{}{}{}", named, line, only.message.removeprefix(only.source), beside)
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     reasons = joined("; ", [*_said_once([place.message for place in found[:3]]), *more])
     nothing = "no measurement" if gathering.evidence else "nothing"
-    unused = gathering.prose.sizes_words
-    return text("{}: {} that gomem can read: {}{}", named, nothing, reasons, unused)
+    beside = gathering.prose.beside(f"{reasons}")
+    return text("{}: {} that gomem can read: {}{}", named, nothing, reasons, beside)
 
 
 def _said_once(messages: Sequence[str]) -> list[str]:

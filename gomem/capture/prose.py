@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gomem.capture.pasted import MAX_BYTES, prose_in, sentences_in
+from gomem.capture.used_numbers import sizes_apart
 from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
@@ -18,8 +19,8 @@ from gomem.inputs.processes.consumed import UnitLimit, limit_of_unit, peak_besid
 from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.said_sizes import MEMORY_WORDS, SIZE, memory_sizes
 from gomem.inputs.shown_by_tools import sizes_by_tools
-from gomem.inputs.sized_rows import tables_of_sizes
 from gomem.inputs.system import system_of
+from gomem.inputs.told import told_in
 from gomem.inputs.unwrap import plain_characters
 from gomem.inputs.used_of_limit import limits_in_words
 from gomem.releases import GoVersion, known_version, stated_release
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gomem.capture.moment import Artefact
+    from gomem.inputs.told import Told
     from gomem.sources.artefact import Source
 
 HEAD_BYTES = 1 << 16  # searched for the Go release
@@ -84,6 +86,7 @@ class Prose:
     """Facts in a capture's texts, outside the pasted artefacts."""
 
     sizes: list[str] = field(default_factory=list)
+    told: list[Told] = field(default_factory=list)  # tables and sentences that are told whole
     counts: list[str] = field(default_factory=list)  # of goroutines
     uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
     # By its sentences, and whether each is one that is planned.
@@ -101,8 +104,9 @@ class Prose:
         self.counts += counts
         self.limits.update(limits)
         head = plain_characters(source.data[:HEAD_BYTES])
-        for table, sizes in tables_of_sizes(head) if b"\0" not in head else ():
-            self.sizes += sizes if kind_of(table) is None else []
+        if b"\0" not in head:
+            found = (each for each in told_in(head) if not each.data or kind_of(each.data) is None)
+            self.told += found
         for compare in _SAID if b"\0" not in head else ():
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
@@ -137,17 +141,25 @@ class Prose:
         """The operating system that all texts name; empty if Linux, or if the texts differ."""
         return next(iter(self.systems)) if len(self.systems) == 1 else ""
 
-    @property
-    def sizes_words(self) -> Text:
-        """The sizes, as part of an error message; empty without any."""
-        if not self.sizes or self.uses:
-            return self.uses_words
-        return text("; sizes in the text are not used ({})", first_quoted(self.sizes))
+    def beside(self, message: str) -> Text:
+        """What the text says that an error message does not; empty if that is nothing.
 
-    @property
-    def uses_words(self) -> Text:
-        """What sentences say is used, beside the limit; empty if they do not."""
-        return text("; {}", joined("; ", self.uses)) if self.uses else Text()
+        Sentences on use beside a limit, else sizes that the message does not name; tables.
+        """
+        said = list(self.uses)
+        if self.sizes and not said and not any(size in message for size in self.sizes):
+            said.append(text("sizes in the text are not used ({})", first_quoted(self.sizes)))
+        told = (each for each in self.told if not each.is_in(message))
+        said += [text("the text {}", each.what) for each in told]
+        return text("; {}", joined("; ", said)) if said else Text()
+
+    def told_beside(self, artefacts: Sequence[Artefact]) -> tuple[Text, ...]:
+        """What the text says in a form of its own, if it has sizes that no artefact has."""
+        return tuple(each.what for each in self.told if sizes_apart(each.sizes, artefacts))
+
+    def sizes_apart(self, artefacts: Sequence[Artefact]) -> tuple[str, ...]:
+        """The sizes in sentences that no artefact has, and nothing that is told beside one."""
+        return sizes_apart(self.sizes, artefacts, [s for each in self.told for s in each.sizes])
 
     def unused_settings(self, artefacts: Iterable[Artefact]) -> dict[str, str]:
         """Return the settings of variables that no environment in the capture has, with files."""

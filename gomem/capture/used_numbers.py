@@ -21,14 +21,36 @@ MAX_ROWS = 50  # of a frame; of more, one is like any number
 MAX_ERROR = 0.025  # of a size that is said with one digit
 # What tools print as MB is of 2^20 bytes or of 10^6.
 _BINARY = {"K": KIB / 1e3, "M": MIB / 1e6, "G": GIB / 1e9, "T": GIB * KIB / 1e12}
+_ZEROS = re.compile(r"^[0-9]+?(0*) ?[A-Za-z]")  # of a whole number
 _TIMES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6}
 _COUNT = re.compile(r"([0-9][0-9 ,']*(?:\.[0-9]+)?) ?(k\b|m\b|thousand|million)?", re.IGNORECASE)
 
 
-def sizes_apart(sizes: Sequence[str], artefacts: Iterable[Artefact]) -> tuple[str, ...]:
-    """Return the sizes that are not those of an artefact, as far as they are rounded."""
+def sizes_apart(
+    sizes: Sequence[str], artefacts: Iterable[Artefact], told: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the sizes that are not those of an artefact, as far as they are rounded.
+
+    A size that rounds another one of the text is the same size, also of those that are told.
+    """
     known = np.array(_numbers(artefacts) if sizes else ())
-    return tuple(size for size in sizes if not _is_size_in(size, known))
+    apart: dict[str, None] = {}
+    for size in sizes:
+        exact = next((other for other in (*told, *sizes) if _rounds(size, other)), size)
+        if exact not in told and not any(_is_size_in(each, known) for each in (size, exact)):
+            apart[exact] = None
+    return tuple(apart)
+
+
+def _rounds(size: str, other: str) -> bool:
+    """Whether a size is another one with fewer digits: `380 MiB` of `379.39 MiB`."""
+    coarse, exact = (rounded_size(each.replace("b", "B").encode()) for each in (size, other))
+    if coarse is None or exact is None:
+        return size == other
+    zeros = _ZEROS.search(size)
+    step = coarse.step_bytes * 10 ** len(zeros[1] if zeros else "")
+    off = min(step / 2, MAX_ERROR * coarse.bytes)
+    return exact.step_bytes < step and abs(exact.bytes - coarse.bytes) <= off
 
 
 def counts_apart(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 LOG = "runtime_lines"
 FAR_ABOVE = 2  # times: garbage and rounding explain less
 MIN_SHARE, MAX_APART = 0.1, 0.2  # of RSS or the machine; of what is released
+MAX_TOLD = 3  # pieces of a text, with a sentence each
 _GIVES = {False: "gives", True: "plans"}
 _SIZE = rb"(\d{1,9}(?:\.\d{1,3})? ?[kKMGT]i?B)"
 _WAS_AND_IS = re.compile(
@@ -49,7 +50,13 @@ def words_of_the_text(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[
         rss_compared(diagnosis)[1],
         malloc_words(capture),
         machine_words(capture, facts),
+        *told_words(capture),
     )
+
+
+def told_words(capture: Capture) -> list[Text]:
+    """A sentence for each table of sizes in the text, and for each change that it gives."""
+    return [text("The text {}.", what) for what in capture.told_beside[:MAX_TOLD]]
 
 
 def counts_answer(diagnosis: Diagnosis) -> bool:

@@ -32,7 +32,7 @@ FENCE = re.compile(
     rb"\s*(?:`{3,}|~{3,})[^`]*|\s*\{(?:code|noformat)(?::[^{}\n]{0,200})?\}\s*|\s*\[/?code\]\s*"
 )
 _ROW = re.compile(rb"\s*\|.*\|\s*")
-RULE = re.compile(rb"\s*+\|?+(?:\s*+:?-{2,}+:?\s*+\|)++(?:\s*+:?-{2,}+:?\s*+)?")
+RULE = re.compile(rb"\s*+\|?+(?:\s*+:?-++:?\s*+\|)++(?:\s*+:?-++:?\s*+)?")
 _IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum|cum%")
 BETWEEN_CELLS = b"   "
 LEAST_NUMBERS = 4  # numbers in a row whose first cell is a function's name
@@ -93,7 +93,8 @@ def _plain(text: bytes) -> bytes:
 
 
 def _cells(row: bytes) -> list[bytes]:
-    return [cell.strip() for cell in row.strip()[1:-1].split(b"|")]
+    bare = row.strip().removeprefix(b"|").removesuffix(b"|")
+    return [cell.strip() for cell in bare.split(b"|")]
 
 
 def cells_of_row(row: bytes) -> list[bytes]:

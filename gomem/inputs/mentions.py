@@ -8,7 +8,8 @@ Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words
 Limits        `3.2 GiB of its 4 GiB limit`, see `used_of_limit`
 RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence, see `said_sizes`
 JSON          `"totalAllocatedMemory": 493.16`, a program's own keys
-Tables        `| RSS | 51 MB | 62 MB |`, rows with a size each, see `sized_rows`
+Tables        `| RSS | 51 MB | 62 MB |`, `RSS went from 51 MB to 62 MB`, see `told`
+Rows          `api:api 4711 0.4% 24.0MB`, rows with a size each, see `sized_rows`
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose; they
               are also named beside any other form, each with what its sentence calls it
 In words      `live heap: 410 MiB`, `RSS grows, the heap is flat`, see `named_sizes`
@@ -48,6 +49,7 @@ from gomem.inputs.said_sizes import MEMORY_WORDS, rss_in_words, sizes_in, virtua
 from gomem.inputs.sized_rows import rows_with_sizes
 from gomem.inputs.system import FREEBSD, MACOS, system_of
 from gomem.inputs.text_lines import decoded
+from gomem.inputs.told import told_in
 from gomem.inputs.used_of_limit import limits_in_words, used_of_limit, uses_in_words
 from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
 from gomem.units import KIB
@@ -124,6 +126,11 @@ _ASK_GROWTH = (
     "gomem capture PID --every 10m -o DIR takes smaps, MemStats and a heap profile together, and "
     "says which of them grows"
 )
+_ASK_BUILDS = (
+    "gomem capture PID -o DIR of each build at the same load, and gomem compare BEFORE AFTER, say "
+    "what grew"
+)
+_OTHER_BUILD = re.compile(rb"\b(?:upgrad|updat|downgrad)\w{1,5}\b", re.IGNORECASE)
 _ASK_ON = {
     system: (
         f"{command} has its memory by region, curl -s http://HOST:PORT/debug/pprof/heap what Go "
@@ -259,8 +266,11 @@ def _mentions(head: bytes) -> Iterator[Mention]:
     yield from _of_cgroup(head)
     if keys := dict(_JSON_KEY.findall(head)):
         yield _of_json(keys)
-    if sized := rows_with_sizes(head):
-        yield Mention(sized, Text(_ASK_GROWTH))
+    told = list(told_in(head))
+    said = [text("it {}", each.what) for each in told[:NAMED]]
+    if sized := joined("; ", filter(None, (*said, rows_with_sizes(head)))):
+        is_by_build = any(each.is_change for each in told) and _OTHER_BUILD.search(head)
+        yield Mention(sized, Text(_ASK_BUILDS if is_by_build else _ASK_GROWTH))
     yield from _of_sizes(head)
 
 

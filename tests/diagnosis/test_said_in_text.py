@@ -183,3 +183,33 @@ def test_a_size_in_a_sentence_that_a_finding_tells_is_used(tmp_path):
 
     assert "300Mi" in verdict.further
     assert "96Mi, " not in verdict.further.partition("not used")[2]
+
+
+BENCHMARKED = (
+    "The number misleads:\n\n```\nBenchmarkOpen-8   5   270151736 ns/op   141552542 B/op   24019 "
+    "allocs/op\n```\n\nWhat a load costs:\n\n| | 8.2 MB file | 99.1 MB |\n|---|---|---|\n"
+    "| Go heap | 23.6 MB | 23.7 MB |\n| RSS | 60.2 MB | 290.6 MB |\n\n"
+    "The heap is 24 MB for a file of 8 MB of memory, and RSS went from 60 MB to 291 MB.\n"
+)
+
+
+def test_a_table_of_sizes_beside_a_report_is_told_with_its_columns(tmp_path):
+    (tmp_path / "a.md").write_text(BENCHMARKED)
+
+    verdict = gomem.diagnose(tmp_path / "a.md").verdict
+
+    words = " ".join(verdict.whose)
+    assert (
+        "The text has a table of sizes: Go heap 23.6 MB (8.2 MB file), 23.7 MB (99.1 MB)" in words
+    )
+    assert "RSS 60.2 MB (8.2 MB file), 290.6 MB (99.1 MB)." in words
+    assert "not used" not in verdict.further  # 24 MB is 23.6 MB
+
+
+def test_a_size_written_again_with_fewer_digits_is_one(tmp_path):
+    (tmp_path / "a.md").write_text(
+        "It has 419.39 MiB of memory, ~420 MiB, and 88 MB of memory; 88 MB is odd.\n\n"
+        "```\nHeapAlloc: 5 MiB\nHeapSys: 9 MiB\n```\n"
+    )
+
+    assert ("419.39 MiB", "88 MB") == gomem.diagnose(tmp_path / "a.md").capture.unused_sizes

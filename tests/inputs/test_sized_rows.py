@@ -6,6 +6,7 @@ import gomem
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.mentions import mentioned
 from gomem.inputs.sized_rows import rows_with_sizes
+from gomem.inputs.told import told_in
 
 OVER_TIME = """After a day:
 
@@ -19,12 +20,13 @@ OVER_TIME = """After a day:
 
 
 def said(text):
-    return f"{rows_with_sizes(text.encode())}"
+    tables = [f"{told.what}" for told in told_in(text.encode())]
+    return "; ".join([*tables, *filter(None, [f"{rows_with_sizes(text.encode())}"])])
 
 
 def test_a_table_in_markdown_with_named_sizes_over_time():
     assert said(OVER_TIME) == (
-        "it has a table of sizes: go_memstats_heap_inuse_bytes 21.5 MB (start), 20.1 MB (+1d); "
+        "has a table of sizes: go_memstats_heap_inuse_bytes 21.5 MB (start), 20.1 MB (+1d); "
         "RSS 41 MB (start), 44 MB (+1d)"
     )
     assert "RSS 41 MB" in f"{looks_like(OVER_TIME.encode(), 'a.md').what}"
@@ -97,11 +99,12 @@ def test_a_table_in_markdown_with_a_row_for_each_version(column, unit, said_unit
     assert "" == said(table.replace("RSS", "requests"))
 
 
-def test_a_table_beside_what_is_read_is_listed_as_not_used(tmp_path):
+def test_a_table_beside_what_is_read_is_told(tmp_path):
     top = "| PID | RSS | COMMAND |\n|---|---|---|\n| 7 | 51200 | api |\n"
     own = "| version | RSS | PSS |\n|---|---|---|\n| 1.2 | 9376 | 5644 |\n"
     (tmp_path / "a.md").write_text(f"These are the numbers of it:\n\n{own}\nand ps says\n\n{top}")
 
     capture = gomem.load(tmp_path / "a.md")
 
-    assert ("RSS 9376", "PSS 5644") == capture.unused_sizes
+    assert capture.told_beside[0].startswith("has a table of sizes, without a unit: RSS 9376")
+    assert () == capture.unused_sizes
