@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from gomem.diagnosis.listed_memory import Told
     from gomem.facts.moment import MomentFacts
 
-TOTAL_ALLOCATED = "/gc/heap/allocs:bytes"
+TOTAL_ALLOCATED, TOTAL_OBJECTS = "/gc/heap/allocs:bytes", "/gc/heap/allocs:objects"
+TOTAL_GCS = "/gc/cycles/total:gc-cycles"
 # Fields with the size of the heap, closest to the live objects first, with their meaning.
 LEVELS = {
     "HeapAlloc": "live objects and garbage not yet collected",
@@ -232,10 +233,12 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     said = [_unread_sizes(diagnosis.capture), _first_of(OTHER_METRICS, metrics)]
     said.append(_beside_the_heap(stats))
     if not any(said) and allocated:
-        words = (
-            "The program has allocated {} since it started; how much of that is live is unknown."
-        )
-        said.append(text(words, Bytes(allocated)))
+        objects, cycles = (metrics.get(name) for name in (TOTAL_OBJECTS, TOTAL_GCS))
+        of = text(" in {}", Count(int(objects), "object")) if objects else Text()
+        ran = text(" and run {}", Count(int(cycles), "GC")) if cycles else Text()
+        words = "The program has allocated {}{}{} since it started"
+        total = text(words, Bytes(allocated), of, ran)
+        said.append(text("{}; how much of that is live is unknown.", total))
     counts = diagnosis.facts.goroutine_counts
     step, grew = WHAT_NEXT, False
     if counts:

@@ -36,7 +36,7 @@ from gomem.inputs.markdown import FENCE
 from gomem.inputs.mem_info import of_the_kernel
 from gomem.inputs.memstats.cut_classes import cut_size_classes
 from gomem.inputs.mentions import listed_without_rss, mentioned
-from gomem.inputs.metrics.page import families_of, is_page
+from gomem.inputs.metrics.page import families_of, is_page, likely_of_go
 from gomem.inputs.native_leaks import native_allocations
 from gomem.inputs.number_series import exported_by_grafana, loop_of_ps
 from gomem.inputs.open_files import open_files_listed
@@ -281,10 +281,16 @@ def _metrics_page(head: bytes, _: str) -> Resemblance | None:
     """Recognise a metrics page without Go metrics, by the most frequent prefix of its names."""
     if not is_page(head):
         return None
-    families = families_of(head)
+    families, likely = families_of(head), likely_of_go(head)
     of = text(" of {}", Quoted(" and ".join(map(excerpt, families[:2])))) * bool(families)
+    none = text(", with none of Go's")
+    if likely:
+        none = text(
+            ", with none of Go's by a name that gomem knows ({})",
+            Quoted(", ".join(map(excerpt, likely[:2]))),
+        )
     return Resemblance(
-        text("a page of Prometheus metrics{}, with none of Go's", of),
+        text("a page of Prometheus metrics{}{}", of, none),
         "a Go process has go_memstats_… on its own /metrics",
     )
 

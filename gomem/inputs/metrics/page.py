@@ -28,7 +28,14 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import EXCERPT, Damage, FormatError, excerpt
 from gomem.inputs.memstats.parse import NO_GOAL_FROM
-from gomem.inputs.metrics.names import MARKS, RUNTIME_PREFIX, Meaning, meaning_of
+from gomem.inputs.metrics.names import (
+    LIKELY,
+    MARKS,
+    RUNTIME_PREFIX,
+    Meaning,
+    fields_written_with,
+    meaning_of,
+)
 from gomem.inputs.metrics.parse import NO_LIMIT, Metrics, looks_like_lines, looks_like_readings
 from gomem.text import Count, Quoted, text
 
@@ -92,6 +99,8 @@ class Page:
     pauses: dict[float, float] = field(default_factory=dict)
     go_version: str = ""  # the release, from `go_info`; empty if missing
     time: datetime | None = None  # its latest time stamp, if any
+    # Fields that the page's exporters write.
+    fields: frozenset[str] = frozenset()
     # Upper bounds and cumulative counts of histograms, by the runtime's name.
     buckets: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
@@ -166,12 +175,19 @@ def is_page(data: bytes) -> bool:
 
 def families_of(data: bytes) -> list[str]:
     """Return the first words of the names on a page, by frequency: `node`, `python`, `process`."""
-    words = Counter(
-        name[1].decode().partition("_")[0]
-        for line in data.split(b"\n")
-        if (name := _SAMPLE.fullmatch(line)) is not None
-    )
+    words = Counter(name.partition("_")[0] for name in _names(data))
     return [word for word, _ in words.most_common()]
+
+
+def likely_of_go(data: bytes) -> list[str]:
+    """Return the names on a page that can be of Go's numbers, though gomem does not know them."""
+    return list(dict.fromkeys(filter(LIKELY.search, _names(data))))
+
+
+def _names(data: bytes) -> Iterator[str]:
+    """Yield the name of each sample."""
+    found = filter(None, map(_SAMPLE.fullmatch, data.split(b"\n")))
+    return (sample[1].decode() for sample in found)
 
 
 def without_cut_line(data: bytes) -> tuple[bytes, str]:
@@ -353,6 +369,7 @@ def _put(page: Page, sample: _Sample) -> None:
     elif math.isnan(value):
         return  # in a summary without a value
     elif meaning.of == "memstats":
+        page.fields |= fields_written_with(sample.name.removeprefix(sample.prefix))
         if not (sample.is_of_go_metrics and meaning.name in page.memstats):
             page.memstats[meaning.name] = value * meaning.scale
     elif meaning.of == "runtime":
@@ -385,7 +402,7 @@ def _lacks(page: Page, source: str) -> Damage | None:
     """Return damage if only some fields of a set that clients print together are there."""
     there = TOGETHER & page.memstats.keys()
     of_one_number = HEAP if HEAP & there else set()
-    missing = sorted(TOGETHER - there - of_one_number)
+    missing = sorted((TOGETHER & page.fields) - there - of_one_number)
     if not missing or not there - GO_METRICS_FIELDS:
         return None
     more = len(missing) - MISSING_NAMED

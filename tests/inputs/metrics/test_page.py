@@ -679,3 +679,64 @@ def test_no_limit_is_no_damage():
     )
 
     assert [] == [damage for damage in read.damaged if damage.where]
+
+
+@pytest.mark.parametrize("prefix", ["", "api_", "api_go_runtime_"])
+def test_opencensus_names_are_fields_of_memstats(prefix):
+    names = {
+        "process_heap_alloc": 8e6, "process_heap_idle": 5e7, "process_heap_inuse": 1.2e7,
+        "process_sys_heap": 6.2e7, "process_memory_alloc": 8e6, "process_cpu_goroutines": 131,
+    }  # fmt: skip
+    data = "".join(f"# TYPE {prefix}{n} gauge\n{prefix}{n} {v:g}\n" for n, v in names.items())
+
+    pages, _ = parse_page(data.encode(), source="a.prom")
+
+    assert kind_of(data.encode()).name == "metrics"
+    assert {"HeapAlloc": 8e6, "Alloc": 8e6, "HeapIdle": 5e7, "HeapInuse": 1.2e7} == {
+        name: pages[0].memstats[name] for name in ("HeapAlloc", "Alloc", "HeapIdle", "HeapInuse")
+    }
+    assert pages[0].process == {"go_goroutines": 131}
+
+
+def test_fields_that_an_exporter_does_not_write_are_not_missing():
+    names = ("sys_memory_alloc", "heap_alloc", "sys_heap", "heap_idle", "heap_inuse")
+    names += ("heap_release", "stack_inuse", "sys_stack", "sys_stack_mspan", "sys_stack_mcache")
+    data = "".join(f"process_{name} 64\n" for name in (*names, "gc_sys", "other_sys"))
+
+    assert not parse_page(data.encode(), source="a.prom")[1]  # BuckHashSys
+    (damage,) = parse_page(data.replace("process_heap_idle 64\n", "").encode(), source="")[1]
+    assert "without HeapIdle" in damage.message
+
+
+@pytest.mark.parametrize(
+    ("line", "of"),
+    [
+        ("otelcol_process_runtime_total_sys_memory_bytes 64", "Sys"),
+        ("process_runtime_go_mem_heap_alloc_bytes 64", "HeapAlloc"),
+        ("api_process_runtime_go_goroutines 64", "go_goroutines"),
+    ],
+)
+def test_names_of_opentelemetry_are_known(line, of):
+    (page,) = parse_page(f"{line}\n".encode(), source="a.prom")[0]
+
+    assert 64 == (page.memstats | page.process)[of]
+    assert kind_of(f"# TYPE a gauge\n{line}\n".encode()).name == "metrics"
+
+
+def test_a_page_with_names_that_can_be_gos_is_not_said_to_have_none():
+    of_another = "# TYPE api_a gauge\napi_a 1\n"
+    unknown = of_another + "api_heap_inuse_mb 8\n"
+
+    assert f"{looks_like(of_another.encode(), 'a.prom').what}".endswith("with none of Go's")
+    assert "knows (api_heap_inuse_mb)" in f"{looks_like(unknown.encode(), 'a.prom').what}"
+
+
+def test_counts_of_runtime_metrics_alone_are_told(tmp_path):
+    (tmp_path / "a.prom").write_text(
+        "# TYPE go_gc_heap_allocs_bytes counter\ngo_gc_heap_allocs_bytes 5242880\n"
+        "go_gc_heap_allocs_objects 432\ngo_gc_cycles_total_gc_cycles 17\n"
+    )
+
+    headline = gomem.diagnose(tmp_path / "a.prom").verdict.headline
+
+    assert "allocated 5 MiB in 432 objects and run 17 GCs" in headline
