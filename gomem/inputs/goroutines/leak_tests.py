@@ -3,7 +3,8 @@
 goleak        [Goroutine 52 in state select, with main.run on top of the stack:
               followed by `goroutine 52 [select]:` until 1.2, and directly by the stack since
 leaktest      leaktest.go:86: Leaked goroutine: goroutine 1 [chan receive]:
-Both are rewritten to the runtime's own header. Line numbers do not change.
+t.Errorf      indents what is behind its first line: by a tab more before Go 1.14, by blanks since
+They are rewritten to the runtime's own header, not indented. Line numbers do not change.
 Where the text ends in a header or in the line after it, the function that the header names is the
 stack.
 """
@@ -26,8 +27,32 @@ _HEADER = re.compile(
 )
 
 
+_INDENTATION = re.compile(
+    rb"^([ \t]+)(?=goroutine \d{1,19} [^\n\[]{0,200}\[[^\]\n]{1,200}\][^\n]{0,1000}:[ \t]*$)",
+    re.MULTILINE,
+)
+
+
 def with_headers(data: bytes) -> bytes:
     """Return the text with the runtime's header for each goroutine that a test lists."""
+    return _outdented(_with_headers(data))
+
+
+def _outdented(data: bytes) -> bytes:
+    """Remove the indentation of each goroutine's header from it and from the lines below it."""
+    if _INDENTATION.search(data) is None:
+        return data
+    lines, indentation = data.split(b"\n"), b""
+    for place, line in enumerate(lines):
+        if header := _INDENTATION.match(line):
+            indentation = header[1]
+        elif line.strip() and not line.startswith(indentation):
+            indentation = b""
+        lines[place] = line.removeprefix(indentation)
+    return b"\n".join(lines)
+
+
+def _with_headers(data: bytes) -> bytes:
     if all(words not in data for words in (b" on top of the stack:", b"eaked goroutine: ")):
         return data
     return _HEADER.sub(_rewritten, data)

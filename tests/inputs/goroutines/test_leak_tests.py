@@ -72,3 +72,32 @@ def test_a_word_in_brackets_above_is_no_json(tmp_path, before):
     (group,) = gomem.diagnose(tmp_path / "suite.log").facts.goroutine_groups.itertuples()
 
     assert (1, "a.org/q.run") == (group.goroutines, group.function)
+
+
+STACK = (
+    "goroutine 712 [IO wait]:",
+    "net.runtime_pollWait(0x2b17d0, 0x72)",
+    "\t/go/src/runtime/netpoll.go:160 +0x55",
+    "a.org/q.(*conn).read(0xc82010c0f0)",
+    "\t/home/me/q/conn.go:72 +0x7e",
+    "created by a.org/q.dial",
+    "\t/home/me/q/conn.go:31 +0x12a",
+)
+
+
+@pytest.mark.parametrize(("first", "rest"), [("\t", "\t\t"), ("    ", "        "), ("", "\t")])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "verify.go:91: Found leaked goroutine: Goroutine 712 in state IO wait:",
+        "verify.go:91: left over:",
+    ],
+)
+def test_a_stack_that_t_errorf_indents_more_than_its_first_line(first, rest, said):
+    lines = ["--- FAIL: TestDial (0.02s)", first + said, *(rest + line for line in STACK)]
+
+    found = read_goroutines("\n".join([*lines, "FAIL", ""]).encode())
+
+    assert () == found.damaged
+    assert ["net.runtime_pollWait;a.org/q.(*conn).read"] == list(found.goroutines["stack"])
+    assert ["a.org/q.dial"] == list(found.goroutines["created_by"])
