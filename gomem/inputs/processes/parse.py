@@ -31,7 +31,15 @@ from gomem.inputs.processes.bare_pairs import looks_like_pairs, parse_pairs
 from gomem.inputs.processes.beside import Beside, is_beside, is_prose
 from gomem.inputs.processes.dates import before_prompt, seconds_elapsed, time_of, time_of_day
 from gomem.inputs.processes.docker_json import rows_of_json
-from gomem.inputs.processes.headless import FULL_NAMES, HEADLESS, MASKED
+from gomem.inputs.processes.headless import (
+    COMMANDS,
+    FULL_NAMES,
+    HEADLESS,
+    MASKED,
+    SIZES_OF_TOP,
+    in_english,
+    is_row_of_top,
+)
 from gomem.inputs.processes.in_a_loop import rows_of_a_loop
 from gomem.inputs.processes.metrics_api import rows_of_metrics_api
 from gomem.inputs.processes.monit import rows_of_monit
@@ -83,16 +91,15 @@ AGAIN = re.compile(rb"(?:sudo )?(?:kubectl|oc|docker|podman|crictl|ps|top) .{1,2
 REMARK = re.compile(rb"(?<!\s)\s++(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # added after a row by hand
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)", b"INODES")  # in headers
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES", b"RESMEM"), (b"VSZ", b"VIRT", b"VIRTMEM")
-COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
 POD_ROW = re.compile(rb"(?:\S+ +)?[a-z0-9][\w.-]+ +\d+m +\d+[KMGT]i *")
 # Columns of ps -o with numbers and short words: a header without a command has only these.
 PS_COLUMNS = frozenset(
     b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT NLWP "
     b"ELAPSED TIME".split()
 )
+COMMENT = re.compile(rb"\s*#").match
 _COUNT = re.compile(rb"\d{1,10}")  # a PID, or threads
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d{1,3}[kmgtKMGT]$)")
-SIZES_OF_TOP = (b"VIRT", b"RES", b"SHR")
 TOP, PS = "top", "ps"
 DOCKER_STATS, CRICTL_STATS, KUBECTL_TOP = "docker stats", "crictl stats", "kubectl top"
 OLD_DOCKER = "docker stats before 1.13"  # its usage is the whole charge, in units of 1000
@@ -169,7 +176,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     for number, line, at, of_day in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
-            wanted, is_commented = "the columns of its header", _is_comment(raw[number - 1])
+            wanted, is_commented = "the columns of its header", COMMENT(raw[number - 1])
             beside.begin()
             continue
         if not line:
@@ -193,7 +200,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
         elif AGAIN.fullmatch(line):
             form = None
         elif form is not None and not (
-            (_is_comment(raw[number - 1]) and not is_commented)  # a remark
+            (COMMENT(raw[number - 1]) and not is_commented)  # a remark
             or (rows and (is_beside(line) or is_prose(line) or beside.has(line)))
         ):
             what = f"not a line of {form.tool}; wanted {wanted}"
@@ -223,17 +230,17 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None, str]]:
 
 
 def _row_of(form: _Form | None, line: bytes) -> ProcessRow | None:
-    """The row of a line, also of one with a remark after it."""
-    return None if form is None else form.row(line) or form.row(REMARK.sub(b"", line))
+    """The row of a line, also of one with a remark after it, or of a top with fewer columns."""
+    if form is None:
+        return None
+    row = form.row(line) or form.row(REMARK.sub(b"", line))
+    fewer = _form_of_row(line) if row is None and form.tool == TOP else None
+    return row if fewer is None else fewer.row(line)
 
 
 def _is_command(line: bytes) -> bool:
     """Whether the line is a shell prompt with the next command, which ends a table."""
     return PROMPT.fullmatch(line) is not None and not line.startswith(b"#")
-
-
-def _is_comment(line: bytes) -> bool:
-    return line.lstrip().startswith(b"#")
 
 
 def _has_table(data: bytes) -> bool:
@@ -274,23 +281,13 @@ def _form_of(line: bytes) -> _Form | None:
         return _Form(CRICTL_STATS, _of_crictl)
     if pods := KUBECTL.fullmatch(line):
         return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
-    names = _in_english(line.replace(b"^", b" ").split())  # busybox marks the sort column with `^`
+    names = in_english(line.replace(b"^", b" ").split())  # busybox marks the sort column with `^`
     if not _one_of(RESIDENT, names):
         return None
     is_of_ps = bool(names[1:]) and PS_COLUMNS.issuperset(names[:-1])
     if _one_of(COMMANDS, names):
         return _by_columns(names) if b"PID" in names or is_of_ps else None
     return _by_columns(names) if is_of_ps and names[-1] in PS_COLUMNS else None
-
-
-def _in_english(names: Sequence[bytes]) -> Sequence[bytes]:
-    """Return the columns of procps' top, which translates the command's name, in English."""
-    is_top = len(names) > len(SIZES_OF_TOP) and names[0] == b"PID"
-    at = names.index(b"VIRT") if is_top and b"VIRT" in names else 0
-    is_whole = tuple(names[at : at + len(SIZES_OF_TOP)]) == SIZES_OF_TOP
-    if not is_whole or _one_of(COMMANDS, names) or b"%CPU" not in names[at:-1]:
-        return names
-    return [*names[:-1], b"COMMAND"]
 
 
 def is_head_of_table(line: bytes) -> bool:
@@ -344,6 +341,8 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
     resident, mapped = _one_of(RESIDENT, names), _one_of(MAPPED, names)
     assert resident is not None
     cells |= {name: DECIMAL_COMMA.sub(rb".", cells[name]) for name in SIZES_OF_TOP if name in cells}
+    if tool == TOP and not is_row_of_top(cells):
+        return None  # it lacks a column
     size = rounded_size(cells[resident], bare=KIB)
     pid = cells.get(b"PID", b"")
     pid = b"" if MASKED.fullmatch(pid) else pid

@@ -675,3 +675,31 @@ def test_a_table_of_talosctl_has_sizes_with_a_blank():
     assert [6_000_000_000, 1_200_000_000] == [row.mapped_bytes for row in table.rows]
     assert [1, 2210] == [row.pid for row in table.rows]
     assert [] == damage
+
+
+TOP_COLUMNS = b"PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND".split()
+TOP_CELLS = b"4711 api 20 0 2475716 556728 70636 S 21.5 3.0 2:23.74 /srv/api serve".split(b" ", 11)
+
+
+@pytest.mark.parametrize("lacking", [(), (b"NI",), (b"PR", b"NI")])
+@pytest.mark.parametrize("has_head", [True, False])
+def test_a_row_of_top_that_lacks_a_column_of_its_head_is_not_shifted(lacking, has_head):
+    cells = dict(zip(TOP_COLUMNS, TOP_CELLS, strict=True))
+    row = b" ".join(cell for name, cell in cells.items() if name not in lacking)
+    head = b" ".join(TOP_COLUMNS) + b"\n"
+
+    table, damage = parse_processes(has_head * head + row + b"\n", source="")
+
+    (process,) = table.rows
+    assert ([], 556728 * 1024, "/srv/api serve") == (damage, process.rss.bytes, process.name)
+    assert (2475716 * 1024, 70636 * 1024) == (process.mapped_bytes, process.shared_bytes)
+
+
+def test_a_row_of_top_whose_columns_are_unknown_is_not_read_by_its_head():
+    row = b"4711 api 20 2475716 556728 S 21.5 3.0 2:23.74 /srv/api serve this way\n"
+    table = b" ".join(TOP_COLUMNS) + b"\n" + b" ".join(TOP_CELLS) + b"\n" + row
+
+    rows, damage = parse_processes(table, source="")
+
+    assert [556728 * 1024] == [process.rss.bytes for process in rows.rows]
+    assert ["line 3"] == [fault.where for fault in damage]
