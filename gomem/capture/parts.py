@@ -19,7 +19,7 @@ from gomem.errors import FormatError
 from gomem.inputs.disk_free import lines_of_df
 from gomem.inputs.kinds import MOMENT_SCOPE, kind_of
 from gomem.inputs.markdown import FENCE
-from gomem.inputs.pprof.printed.lines import AROUND, COMMAND
+from gomem.inputs.pprof.printed.lines import AROUND, COMMAND, SHOWN
 from gomem.inputs.pprof.printed.parse import ANOTHER, parse_printed
 from gomem.inputs.text_lines import decoded
 from gomem.inputs.unwrap import plain_characters
@@ -38,7 +38,7 @@ MAX_PROFILES = 100
 # The head of what `go tool pprof` prints, and the time of the profile in it.
 PPROF_HEAD = re.compile(rb"^" + PPROF_HEAD_LINE + rb"+", re.MULTILINE)
 PPROF_FILE = re.compile(rb"^File: ([^\n]*\S)", re.MULTILINE)
-PPROF_TABLE = re.compile(rb"nodes accounting for|flat +flat% +sum%")
+PPROF_TABLE = re.compile(rb"nodes accounting for|flat +flat% +sum%|ROUTINE ={4}")
 PPROF_TIME = re.compile(rb"^Time: ([^\n]*\S)", re.MULTILINE)
 MAX_BYTES = 1 << 24  # of a text that is searched for what df printed
 
@@ -131,7 +131,7 @@ def _by_their_totals(data: bytes) -> list[int]:
 def _first_byte(data: bytes, number: int) -> int:
     """Where the head of a table begins that has a line, from 1."""
     lines = data.split(b"\n")[: number - 1]
-    while lines and any(form.match(decoded(lines[-1])) for form in (AROUND, COMMAND)):
+    while lines and any(form.match(decoded(lines[-1])) for form in (AROUND, COMMAND, SHOWN)):
         lines.pop()
     return sum(len(line) + 1 for line in lines)
 

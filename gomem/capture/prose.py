@@ -111,8 +111,8 @@ class Prose:
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
         self.unit = (limit_of_unit(head) if b"\0" not in head else None) or self.unit
-        found = dict.fromkeys(_settings_in_text(source), source.name)
-        self.settings = found | self.settings
+        settings = dict.fromkeys(_settings_in_text(source), source.name)
+        self.settings = settings | self.settings
         self.used.update(container_settings(source.data))
         self.systems.add(system_of(source.data))
         if b"\0" not in head and (release := stated_release(head)):

@@ -86,7 +86,7 @@ def pasted_words(profile: Profile) -> Text:
     if profile.kind == "bytes" and kind == UNSAID:
         whole = text("{}.", told_total(profile, kind))
         return joined(" ", filter(None, (whole, _unsaid_words(profile), who)))
-    counted = IS_USED.get(kind, "samples" if kind == "count" else f"of {kind}")
+    counted = _counted(kind)
     whole = text("{} {}.", told_total(profile, kind), counted)
     in_use = f"go tool pprof -sample_index={kind.replace('alloc', 'inuse')} PROFILE"
     freed = text(_NO_LEAK, Command(in_use)) if kind.startswith("alloc") else Text()
@@ -100,6 +100,17 @@ def pasted_words(profile: Profile) -> Text:
         return joined(" ", filter(None, (unsaid, *rest, other, who)))
     other = text("Another table has {}.", size_words(profile, UNSAID))
     return joined(" ", filter(None, (said, other, *rest)))
+
+
+def other_words(profile: Profile) -> Text:
+    """The total of a table beside the one that is told, and where most of it is."""
+    kind = profile.default_sample_type
+    whole = text("Another table has {} {}.", size_words(profile, kind), _counted(kind))
+    return joined(" ", filter(None, (whole, table_words(profile, kind))))
+
+
+def _counted(kind: str) -> str:
+    return IS_USED.get(kind, "samples" if kind == "count" else f"of {kind}")
 
 
 def _unsaid_words(profile: Profile) -> Text:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.diagnosis.table_waits import least_telling
 from gomem.facts.goroutines import GOROUTINE
-from gomem.inputs.pprof.calls.names import STARTS, can_be_mended, package_of
+from gomem.inputs.pprof.calls.names import STARTS, can_be_mended, of_the_runtime, package_of
 from gomem.text import Function, Share, Text, joined, text
 
 if TYPE_CHECKING:
@@ -44,17 +44,23 @@ def by_cum_words(profile: Profile, kind: str, flat: Mapping[str, int]) -> list[T
     printed, total = profile.printed.cum.get(kind, {}), profile.total(kind)
     cum = {name: size for name, size in printed.items() if name in flat}
     is_sorted = list(cum.values()) == sorted(cum.values(), reverse=True)
-    is_by_flat = not cum or flat[next(iter(cum))] == max(flat.values())
+    has_flat = any(flat.values())
+    is_by_flat = not cum or (has_flat and flat[next(iter(cum))] == max(flat.values()))
     if kind == GOROUTINE or not is_sorted or is_by_flat:
         return []
+    worth = [name for name, size in cum.items() if size >= WORTH_NAMING * total]
+    own = [name for name in worth if can_be_mended(name) and name not in STARTS]
+    if not (own or has_flat):  # only functions of libraries, which call others
+        own = [name for name in worth if not of_the_runtime(name) and name not in STARTS]
     owners: dict[str, Text] = {}
-    for name, size in cum.items():
+    for name in own:
         owner = name.rpartition(".")[0]
-        if size >= WORTH_NAMING * total and can_be_mended(name) and name not in STARTS:
-            owners.setdefault(owner, text("{} ({})", Function(name), Share(size / total)))
-    if len(owners) < 2:
+        owners.setdefault(owner, text("{} ({})", Function(name), Share(cum[name] / total)))
+    if not owners or (has_flat and len(owners) < 2):
         return []  # the sentence on one function says it
-    return [text("With their callees, {} have most.", joined(", ", list(owners.values())[:NAMED]))]
+    words = "With {} callees, {} {} most."
+    its, have = ("their", "have") if len(owners) > 1 else ("its", "has")
+    return [text(words, its, joined(", ", list(owners.values())[:NAMED]), have)]
 
 
 def stack_words(top: Top, total: int) -> list[Text]:

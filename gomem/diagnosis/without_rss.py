@@ -61,6 +61,7 @@ from gomem.diagnosis.pasted_profiles import (
     WHO_ALLOCATED,
     alike_words,
     amount,
+    other_words,
     pasted_words,
     step_after_heap,
     told_total,
@@ -190,18 +191,23 @@ def _by_allocations(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """What retains the heap by references; or the contents of a printed, non-in-use profile."""
+    tables: list[Profile] = []
     for profiles in reversed(diagnosis.capture.profiles.values()):
-        if (references := profiles.get(REFERENCES)) is not None:
+        if not tables and (references := profiles.get(REFERENCES)) is not None:
             return held_words(references), False, WHO_ALLOCATED
-        for profile in profiles.values():
-            if not profile.has_stacks or profile.is_difference:
-                is_of_memory = profile.kind in MEMORY_KINDS
-                step = with_the_profile(profile) if is_of_memory else NO_BYTES_HERE
-                if profile.kind != GOROUTINE:
-                    return pasted_words(profile), False, step
-                waits, step = wait_words(profile, diagnosis.thresholds)
-                return joined(" ", filter(None, (pasted_words(profile), waits))), False, step
-    return None
+        tables += (each for each in profiles.values() if not each.has_stacks or each.is_difference)
+    if not tables:
+        return None
+    profile = next((table for table in tables if table.kind in MEMORY_KINDS), tables[0])
+    others = (
+        other_words(table) for table in tables if table.kind not in {profile.kind, *MEMORY_KINDS}
+    )
+    step, waits = with_the_profile(profile), Text()
+    if profile.kind == GOROUTINE:
+        waits, step = wait_words(profile, diagnosis.thresholds)
+    elif profile.kind not in MEMORY_KINDS:
+        step = NO_BYTES_HERE
+    return joined(" ", filter(None, (pasted_words(profile), waits, *others))), False, step
 
 
 _NOT_SAMPLED = Text(

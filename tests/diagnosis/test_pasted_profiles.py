@@ -571,3 +571,42 @@ def test_few_descriptors_ask_for_no_goroutines(tmp_path):
     ).verdict
 
     assert "debug/pprof/goroutine" not in verdict.next_step
+
+
+CPU_LIST = (
+    "(pprof) list pack\nTotal: 1.05mins\n"
+    "ROUTINE ======================== a.org/q.pack in /src/q/pack.go\n"
+    "      60ms     19.50s (flat, cum) 30.95% of Total\n"
+    "         .          .     36:\n         .      120ms     37:\tw := open(out)\n"
+    "      60ms     19.38s     38:\tw.reset()\n"
+)
+HEAP_BY_CUM = (
+    "(pprof) top 4 --cum\n2412.5MB of 2614MB total (92.29%)\n"
+    "Showing top 4 nodes out of 46 (cum >= 113.64MB)\n"
+    "      flat  flat%   sum%        cum   cum%\n"
+    "         0     0%     0%  2600.25MB 99.47%  runtime.goexit\n"
+    "         0     0%     0%  2065.06MB 79.00%  sync.(*Pool).Get\n"
+    "         0     0%     0%  2065.06MB 79.00%  sync.(*Pool).getSlow\n"
+    " 2065.06MB 79.00% 79.00%  2065.06MB 79.00%  bufio.NewWriterSize\n"
+)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_table_of_bytes_leads_and_one_of_time_beside_it_is_told(tmp_path, first):
+    pastes = [f"```\n{table}```\n" for table in (CPU_LIST, HEAP_BY_CUM)]
+    pasted = f"The time:\n\n{pastes[first]}\nAnd the other one:\n\n{pastes[1 - first]}"
+    (tmp_path / "a.md").write_text(pasted)
+
+    verdict = gomem.diagnose(tmp_path / "a.md").verdict
+
+    assert "The table of go tool pprof has 2.55 GiB." == verdict.headline
+    assert "Another table has 1.1 min of time. q.pack and its callees have 31 %" in verdict.second
+    assert "take a heap profile" not in verdict.next_step
+
+
+def test_rows_of_libraries_that_only_call_others_are_named_by_cum(tmp_path):
+    (tmp_path / "a.txt").write_text(HEAP_BY_CUM.rpartition(" 2065.06MB 79.00% 79")[0])
+
+    words = gomem.diagnose(tmp_path / "a.txt").verdict.second
+
+    assert "With its callees, sync.(*Pool).Get (79 %) has most." in words

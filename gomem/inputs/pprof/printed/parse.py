@@ -38,6 +38,7 @@ _QUICK = re.compile(
 )
 PARKED = "runtime.gopark"  # innermost function of a waiting goroutine, and of no other stack
 ANOTHER = "another profile's table is not read here; save it to a file of its own"
+TIME_AND_BYTES = frozenset({"nanoseconds", "bytes"})  # no profile has both
 TABLE, TREE, LIST, TRACES = "table", "tree", "list", "traces"
 
 
@@ -73,15 +74,6 @@ def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage
         what = "no row of a table, wanted what go tool pprof prints: flat flat% sum% cum cum%"
         raise FormatError(source, "", what)
     return reader.profile(), reader.damage
-
-
-def _by_row(tables: list[Table]) -> dict[str, tuple[int, ...]]:
-    """Return the values of each row, in the order of the readings."""
-    names = dict.fromkeys(name for table in tables for name in table.rows)
-    return {
-        name: tuple(table.rows[name].flat.value for table in tables if name in table.rows)
-        for name in names
-    }
 
 
 class _Reader:
@@ -144,6 +136,9 @@ class _Reader:
         for table in (table for table in typed if table.rows or table.stacks):
             if not table.kind and table.is_of_waiting(PARKED):
                 table.kind = "goroutine"
+            if {each.sample_type.unit for each in (table, *by_type.values())} >= TIME_AND_BYTES:
+                self._refuse(table)
+                continue
             self._check(table)
             first = by_type.setdefault(table.sample_type.type, table)
             if first is table:
@@ -157,7 +152,7 @@ class _Reader:
                 continue
             if first.has_of_its_stacks(table):
                 continue  # the table's rows already include these stacks
-            self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", ANOTHER))
+            self._refuse(table)
         for table in (table for table in typed if table.is_head):
             self._take_head(table, by_type)
         found = list(by_type.values())
@@ -170,21 +165,22 @@ class _Reader:
             is_difference=is_difference,
         )
         totals = tuple(abs(table.whole.value) for table in found)
-        earlier = {kind: _by_row(tables) for kind, tables in readings.items()}
-        printed = printed_of(found, self.saved, is_elided=self.is_elided, earlier=earlier)
+        printed = printed_of(found, self.saved, is_elided=self.is_elided, earlier=readings)
         return PrintedText(columns, printed, totals, is_difference)
 
     def _take_head(self, table: Table, by_type: dict[str, Table]) -> None:
         """Add a header without rows, which has the total of its sample type, and record damage."""
         by_type.setdefault(table.sample_type.type, table)
-        what = f"{EXCERPT}the head of a table without its rows: they are missing"
+        self._refuse(table, f"{EXCERPT}the head of a table without its rows: they are missing")
+
+    def _refuse(self, table: Table, what: str = ANOTHER) -> None:
         self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
 
     def _check(self, table: Table) -> None:
         """Record damage if rows are missing."""
         if table.lost:
             what = f"{EXCERPT}its rows do not add up to what its head says: some are missing"
-            self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
+            self._refuse(table, what)
 
     def _is_read(self, number: int, text: str) -> bool:
         """Parse a line; returns whether it belongs to a table or its header."""

@@ -264,7 +264,7 @@ def printed_of(
     saved: str = "",
     *,
     is_elided: bool = False,
-    earlier: Mapping[str, Mapping[str, tuple[int, ...]]] | None = None,
+    earlier: Mapping[str, list[Table]] | None = None,
 ) -> Printed:
     """Collect what tables have beyond the flat values of their rows."""
     types = [(table.sample_type.type, table) for table in tables]
@@ -283,7 +283,7 @@ def printed_of(
         },
         cut_above={kind: table.cut_above for kind, table in types},
         lines={kind: _lines_of(table) for kind, table in types},
-        earlier=earlier or {},
+        earlier={kind: _by_row(tables) for kind, tables in (earlier or {}).items()},
         callers={kind: _callers_of(table) for kind, table in types},
     )
 
@@ -382,3 +382,12 @@ class _LaidOut(TextReader):
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def _by_row(tables: Sequence[Table]) -> dict[str, tuple[int, ...]]:
+    """Return the values of each row, in the order of the readings."""
+    names = dict.fromkeys(name for table in tables for name in table.rows)
+    return {
+        name: tuple(table.rows[name].flat.value for table in tables if name in table.rows)
+        for name in names
+    }
