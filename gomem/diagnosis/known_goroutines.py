@@ -52,6 +52,7 @@ _CLOSE_IDLE = text(
     Command("client.CloseIdleConnections()"),
 )
 _ENDS = {  # a state, and what lets it end
+    "IO wait": "close the connection that they wait for, or set a deadline",
     "chan send": "receive what it sends, give the channel room for it, or send in a select that "
     "also waits for the context (closing the channel makes the sender panic)",
 }

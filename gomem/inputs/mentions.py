@@ -7,7 +7,7 @@ Cgroups       `memory.current was 2048086016, active_file was 1942446080`
 Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
 Limits        `3.2 GiB of its 4 GiB limit`, see `used_of_limit`
 RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence, see `said_sizes`
-JSON          `"totalAllocatedMemory": 493.16`, a program's own keys
+JSON          `"totalAllocatedMemory": 493.16`, see `json_sizes`
 Tables        `| RSS | 51 MB | 62 MB |`, `RSS went from 51 MB to 62 MB`, see `told`
 Rows          `api:api 4711 0.4% 24.0MB`, rows with a size each, see `sized_rows`
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose; they
@@ -37,6 +37,7 @@ from gomem.inputs.cgroup.in_sentences import (
 )
 from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.gobench.in_words import bench_words
+from gomem.inputs.json_sizes import sizes_in_json
 from gomem.inputs.kubernetes import AFTER_A_KILL, says_killed
 from gomem.inputs.named_sizes import (
     limit_words,
@@ -103,17 +104,12 @@ _GO_METRIC = re.compile(
     rb"(?<![\w.])(go_memstats_\w{1,40}_bytes)\b[`*]{0,3} ?(?:\(([a-z][^()\n\d]{2,40})\)"
     rb"|(?:is|are|stays|keeps|remains) ([a-z][a-z ]{2,30}))"
 )
-_JSON_KEY = re.compile(
-    rb"\"(\w{0,40}(?:[aA]lloc|[mM]emory|[hH]eap|[rR]ss)\w{0,40})\"\s{0,9}:\s{0,9}"
-    rb"(\d[\d.]{0,20})[ \t]{0,9}[,}\r\n]"
-)
 _FIELD = re.compile(rb"\s*[\w()]+:\s+\d{1,15} kB\s*")  # of a file of /proc, which is no sentence
 # Not the badge in a link at the head of a README.
 _WORD = re.compile(rb"(?<![\w|])[A-Za-z][a-z']+\b")
 _PICTURE = re.compile(
     rb"(?<!\[)!\[[^\]\n]{0,200}\]\([^)\s]|<img\b[^>\n]{0,500}\bsrc=", re.IGNORECASE
 )
-_NAMED_UNIT = re.compile(rb"(?:^|[_. -])(?:bytes|[kmg]i?b|(?:kilo|mega|giga)bytes)$", re.IGNORECASE)
 _KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _PROFILER = re.compile(rb"\b(?:pprof|heap profile|inuse_space)\b")
 _PROFILE_BESIDE_RSS = (
@@ -264,11 +260,12 @@ def _mentions(head: bytes) -> Iterator[Mention]:
             bench, Text("gomem compare OLD.txt NEW.txt reads what go test -bench printed")
         )
     yield from _of_cgroup(head)
-    if keys := dict(_JSON_KEY.findall(head)):
-        yield _of_json(keys)
+    if in_json := sizes_in_json(head):
+        said, has_units = in_json
+        yield Mention(text("it has {}", said), Text(_ASK_CAPTURE if has_units else _ASK_MEMSTATS))
     told = list(told_in(head))
-    said = [text("it {}", each.what) for each in told[:NAMED]]
-    if sized := joined("; ", filter(None, (*said, rows_with_sizes(head)))):
+    pieces = (text("it {}", each.what) for each in told[:NAMED])
+    if sized := joined("; ", filter(None, (*pieces, rows_with_sizes(head)))):
         is_by_build = any(each.is_change for each in told) and _OTHER_BUILD.search(head)
         yield Mention(sized, Text(_ASK_BUILDS if is_by_build else _ASK_GROWTH))
     yield from _of_sizes(head)
@@ -286,19 +283,6 @@ def listed_without_rss(head: bytes) -> Mention | None:
     used = _BUSYBOX_MEM.search(head)
     whole = text(", and the whole machine uses {}", Bytes(int(used[1]) * KIB)) if used else ""
     return Mention(text(words, name, size, whole), text(_ASK_STATUS, pid, pid))
-
-
-def _of_json(keys: dict[bytes, bytes]) -> Mention:
-    """Name the sizes in a program's own JSON; the unit is known if the name ends in it."""
-    sizes = [text("{} {}", Quoted(decoded(key)), decoded(keys[key])) for key in keys]
-    of_which = "" if all(map(_NAMED_UNIT.search, keys)) else ", whose unit is unknown"
-    words = "it has JSON with a program's own sizes ({}){}"
-    said = text(words, joined(", ", sizes[:NAMED]), of_which)
-    total = next((key for key in keys if key.lower().startswith(b"total")), None)
-    if total is not None:
-        words = "{}; a total like {} counts since the start, so it rises without any leak"
-        said = text(words, said, Quoted(decoded(total)))
-    return Mention(said, Text(_ASK_MEMSTATS))
 
 
 def _goroutine_words(head: bytes) -> Text:

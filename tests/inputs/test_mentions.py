@@ -275,3 +275,14 @@ def test_busybox_says_what_the_machine_uses_of_the_address_space():
     top = b"Mem: 204800K used, 9K free\n  371     1 app      S     812m  81%   0% /opt/api\n"
 
     assert "812m, and the whole machine uses 200 MiB" in str(mentioned(top).what)
+
+
+@pytest.mark.parametrize("unit", ["kb", "kilobytes", "bytes"])
+def test_sizes_in_json_with_labels_are_each_told_with_the_unit_of_their_key(unit):
+    lines = f'- Before: "rss_peak_{unit}": 198004\n- After: "rss_peak_{unit}": 51002\n'
+
+    said = mentioned(lines.encode())
+
+    assert f"sizes (rss_peak_{unit} 198004 (Before), 51002 (After))" in f"{said.what}"
+    assert "unit" not in f"{said.what}"
+    assert "MemStats" not in f"{said.way_out}"

@@ -176,7 +176,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     for number, line, at, of_day in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
-            wanted, is_commented = "the columns of its header", COMMENT(raw[number - 1])
+            wanted, is_commented = "the columns of its header", bool(COMMENT(raw[number - 1]))
             beside.begin()
             continue
         if not line:
