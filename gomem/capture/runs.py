@@ -61,6 +61,8 @@ class OtherRun:
             that its first and last value are no trend; else None.
         labels: What the text calls this run and the last, and that field at its only reading; None
             if it does not name both, or if there are more.
+        sys_bytes: Sys of its only reading; None if unknown, or if `level` is Sys.
+        last_sys: The last run's column's name, and its Sys; None if either is unknown.
         said: Their column's name, or the line above them on another build or setting, if there is
             one; else empty.
         beside_a_container: Whether this is a process, and the last reading is of a container.
@@ -80,6 +82,8 @@ class OtherRun:
     process: tuple[str, int | None] | None = None
     swing_bytes: tuple[int, int] | None = None
     labels: tuple[str, str, int] | None = None
+    sys_bytes: int | None = None
+    last_sys: tuple[str, int] | None = None
     said: str = ""
     is_earlier: bool = True
 
@@ -100,6 +104,8 @@ def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherR
     earlier = {id(file) for run in runs for file in run}
     left = [file for file in artefacts if id(file) not in earlier]
     others = tuple(filter(None, map(_other_run, runs)))
+    if (title := title_of(readings[-1])) and (whole := _sys_of(readings[-1])) is not None:
+        others = tuple(replace(run, last_sys=(title, whole)) for run in others)
     if len(readings) == MIN_RUNS == len(others) + 1:
         others = (_labelled(others[0], *readings),)
     return left, others
@@ -249,8 +255,15 @@ def _other_run(run: Sequence[Artefact]) -> OtherRun | None:
     above = _last_filled(_lines_above(first)) if _is_otherwise(None, first) else b""
     said = title_of(first) or excerpt(above.strip().rstrip(b" :"))
     return OtherRun(
-        first.source.name, places, len(run), level, *ends, swing_bytes=_swing(sizes), said=said
-    )
+        first.source.name, places, len(run), level, *ends, swing_bytes=_swing(sizes), said=said,
+        sys_bytes=_sys_of(first) if level != "Sys" and first is last else None,
+    )  # fmt: skip
+
+
+def _sys_of(file: Artefact) -> int | None:
+    """What Go reserved by one reading; None if unknown."""
+    size = _level(file, "Sys")
+    return None if pd.isna(size) else int(size)
 
 
 def _level(file: Artefact, name: str) -> Any:

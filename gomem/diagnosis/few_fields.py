@@ -9,6 +9,7 @@ import pandas as pd
 
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_MEMSTATS, TAKE_SMAPS, WHERE_THEY_WAIT
 from gomem.diagnosis.live_by_fields import freed_words, hardly_freed_words, live_words
+from gomem.diagnosis.other_runs import has_other_runs
 from gomem.diagnosis.other_systems import counted_when_released
 from gomem.diagnosis.swings import lows_of_swings, swing_words
 from gomem.facts.retention import heap_of_log
@@ -130,6 +131,8 @@ def counted_words(diagnosis: Diagnosis, moment: str, collections: float | None =
 def one_reading(diagnosis: Diagnosis) -> Text:
     """Say that MemStats of one moment show no growth; empty if other data show it."""
     capture, log = diagnosis.capture, diagnosis.collector
+    if has_other_runs(capture):
+        return Text()
     has_trend = len(capture.by_moment) != 1 or (log is not None and not log.cycles.empty)
     if has_trend or diagnosis.baseline is not None or len(capture.memstats) != 1:
         return Text()

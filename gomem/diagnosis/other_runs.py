@@ -93,8 +93,26 @@ def other_runs_words(capture: Capture) -> Text:
     more = len(runs) - NAMED
     others = text("Before these lines are {}.", Count(more, "other run")) if more > 0 else Text()
     is_alone = len({file.source.text_name for file in capture.files}) == 1
-    told = (_run_words(run, is_alone=is_alone) for run in runs[-NAMED:])
+    told = (
+        words
+        for run in runs[-NAMED:]
+        for words in (_run_words(run, is_alone=is_alone), _sys_words(run))
+    )
     return joined(" ", filter(None, (*told, others)))
+
+
+def _sys_words(run: OtherRun) -> Text:
+    """Sys of a run in a column beside that of the last column; empty if either is unknown."""
+    if run.sys_bytes is None or run.last_sys is None:
+        return Text()
+    title, last = run.last_sys
+    there, name = text("Sys is {} there", Bytes(run.sys_bytes)), Quoted(repr(title))
+    if last == run.sys_bytes:
+        return text("{}, as in the run {}.", there, name)
+    change = text(
+        "{} {}", Share(abs(last / run.sys_bytes - 1)), "more" if last > run.sys_bytes else "less"
+    )
+    return text("{}, and {} in the run {}, {}.", there, Bytes(last), name, change)
 
 
 def _run_words(run: OtherRun, *, is_alone: bool) -> Text:

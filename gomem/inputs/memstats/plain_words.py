@@ -76,11 +76,11 @@ def plain_words(data: bytes) -> bytes:
     plain = plain_characters(data)
     if b"<td" in plain:
         plain = _TAG.sub(b" ", plain)
-    plain = with_columns_in_words(with_rows_in_words(plain))
+    plain = with_columns_in_words(with_rows_in_words(_TWICE.sub(_exact, plain)))
     plain = _INFLUX.sub(lambda line: _WHOLE.sub(rb"\1", line[0]), plain)
     plain = _LOGGED.sub(rb"HeapAlloc=\1", plain)
     plain = with_plain_names(_IN_ORDER.sub(rb"\1TotalAlloc", plain))
-    plain = _TYPED.sub(b"", _TWICE.sub(_exact, plain))
+    plain = _TYPED.sub(b"", plain)
     plain = _GLOSS.sub(_without_gloss, plain)
     plain = _with_long_names(_STRUCT.sub(b"", plain))
     return _RINGS.sub(lambda found: b"\n" * found[0].count(b"\n"), plain)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 RSS = "RSS"
 MIN_COLUMNS, MAX_LINE = 2, 2000
+CUT = b"\0"
 _SIZE = re.compile(
     r"[~\u2248 ]{0,3}(?:[0-9][0-9.]{0,9} ?(?:[KMGT]i?B)? ?[-\u2013] ?)?"
     r"([0-9][0-9,]{0,15}(?:\.[0-9]{1,6})?(?: ?(?:bytes|[KMGT]i?B|B))?)(?![\w.%/])"
@@ -88,7 +89,9 @@ def _tables(lines: Sequence[bytes]) -> Iterator[tuple[list[int], list[tuple[byte
             continue
         columns = cells_of_row(lines[place - 1])
         places = list(_below(lines, place + 1, len(columns)))
-        snapshots = _snapshots([cells_of_row(lines[row]) for row in places], columns)
+        is_barred = lines[place - 1].rstrip().endswith(b"|")
+        rows = [_whole_cells(lines[row], is_barred=is_barred) for row in places]
+        snapshots = _snapshots(rows, columns)
         if MIN_COLUMNS <= len(snapshots) <= len(places):
             yield places, snapshots
 
@@ -99,6 +102,12 @@ def _below(lines: Sequence[bytes], place: int, width: int) -> Iterator[int]:
             return
         yield place
         place += 1
+
+
+def _whole_cells(line: bytes, *, is_barred: bool) -> list[bytes]:
+    """Return the cells of a row; a last one that the end of the text cuts is `CUT`."""
+    cells = cells_of_row(line)
+    return [*cells[:-1], CUT] if is_barred and not line.rstrip().endswith(b"|") else cells
 
 
 def _snapshots(
@@ -113,7 +122,8 @@ def _snapshots(
     for column, title in enumerate(columns[1:], start=1):
         cells = {name: _SIZE.match(_plain(row[column])) for name, row in named.items()}
         sizes = {name: size[1] for name, size in cells.items() if size}
-        if _NO_SNAPSHOT.search(title) is None and fields <= sizes.keys():
+        cut = {name for name, row in named.items() if row[column] == CUT}
+        if _NO_SNAPSHOT.search(title) is None and fields - cut <= sizes.keys():
             words = " | ".join(f"{name}: {size}" for name, size in sizes.items())
             dumps.append((title, words.encode()))
     return dumps

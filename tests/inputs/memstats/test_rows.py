@@ -86,3 +86,40 @@ def test_another_table_stays_as_it_is(old, new):
 
 def test_lines_keep_their_numbers():
     assert TABLE.count("\n") == with_rows_in_words(TABLE.encode()).count(b"\n")
+
+
+RUNS = """\
+| | old build | new build (hot) | new build (cold) |
+|:--:|:--|---|---|
+| sys | 480.25MB (503578624 bytes) | 1.41GB (1513975808 bytes) | 1.41GB (1513975808 bytes) |
+| lookups | 0 | 0 | 0 |
+| heap-alloc | 388.5MB (407371776 bytes) | 805.2MB (844314214 bytes) | 512MB (536870912 bytes) |
+"""
+
+
+def diagnosed(tmp_path, text):
+    (tmp_path / "table.md").write_text(text)
+    return gomem.diagnose(tmp_path / "table.md")
+
+
+def test_bytes_beside_a_size_in_a_cell_are_its_exact_value(tmp_path):
+    verdict = diagnosed(tmp_path, RUNS).verdict
+
+    assert [536870912] == [*gomem.load(tmp_path / "table.md").memstats["HeapAlloc"]]
+    assert "10⁹" not in verdict.sentence
+
+
+def test_sys_of_each_run_is_told_beside_that_of_the_last(tmp_path):
+    verdict = diagnosed(tmp_path, RUNS).verdict
+    words = " ".join(verdict.whose)
+
+    assert "Sys is 480 MiB there, and 1.41 GiB in the run 'new build (cold)', 201 % more" in words
+    assert "Sys is 1.41 GiB there, as in the run 'new build (cold)'" in words
+    assert "One reading" not in verdict.sentence + words  # of three columns
+
+
+def test_a_cell_that_the_end_of_the_text_cuts_is_no_size(tmp_path):
+    diagnosis = diagnosed(tmp_path, RUNS[: RUNS.index("512MB") + 2])
+
+    assert [] == [*diagnosis.capture.memstats["HeapAlloc"].dropna()]
+    assert [1513975808] == [*diagnosis.capture.memstats["Sys"]]
