@@ -45,7 +45,7 @@ class Thresholds:
             allocates at most this share of that heap from the first snapshot to the last: the idle
             heap would last for ten such periods.
         released_bytes: released-but-resident. Minimum size: a single step of heap growth.
-        untouched_bytes: untouched-now-resident. Minimum size: a handful of large buffers.
+        untouched_bytes: untouched-now-resident. Minimum size: some large buffers.
         untouched_resident_fraction: Share of the large pointer-bearing allocations that must be
             resident if the release is unknown: a release that zeroes leaves nothing untouched.
         untouched_same_heap_fraction: Largest difference from the baseline's heap in use that still
@@ -134,8 +134,7 @@ class Thresholds:
         growth_many_readings: Readings from which more add nothing.
         growth_stopped_share: Part of what a steady rise of the live heap would have added to RSS
             since, below which a step between two profiles is over.
-        growth_likely_kinds: Kinds of evidence that growth needs to be called likely: a single kind,
-            such as the log of a job that keeps its work until it ends, does not show the end.
+        growth_likely_kinds: Kinds of evidence that growth needs to be called likely.
         linear_share: Share of a rise that must be a line, not a fill, if only its shape is known.
         possible_probability: Minimum probability of a finding that is called possible.
         likely_probability: Minimum probability of a finding that is called likely.
@@ -212,6 +211,8 @@ class Thresholds:
         rise_ratio: Ratio of the last to the first RSS, or memory in use, from which a rise is
             always reported, even without a known cause: people notice a rise by a fifth.
         live_change_ratio: Ratio of two runs' live heaps from which they did different work.
+        same_work_ratio: Ratio of two runs' TotalAlloc up to which they allocated as much.
+        other_pace_ratio: Ratio of their GC counts from which the pace of the GC differs.
         peak_ratio: Ratio to the current size from which an earlier snapshot is named as the peak:
             below a quarter more, the numbers look alike.
         given_back_fraction: Share of a finding's bytes by which RSS must have fallen for the memory
@@ -334,6 +335,8 @@ class Thresholds:
 
     rise_ratio: float = 1.2
     live_change_ratio: float = 1.5
+    same_work_ratio: float = 1.05
+    other_pace_ratio: float = 1.5
     peak_ratio: float = 1.25
     given_back_fraction: float = 0.5
 

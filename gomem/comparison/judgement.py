@@ -17,6 +17,7 @@ from gomem.comparison.causes import GONE, NEW, NOT_COMPARABLE
 from gomem.comparison.direction import together
 from gomem.comparison.live_heap import live_heap_words
 from gomem.comparison.quantities import Quantity, capital, quantities
+from gomem.comparison.same_work import same_work_words
 from gomem.comparison.samples import (
     BENCHMARK,
     BETTER,
@@ -88,12 +89,13 @@ def judge(
     first, *others = _said(parts, numbers)
     words = settings_words(comparison.settings)
     live = live_heap_words(comparison.settings, before, after)
+    paced = same_work_words(comparison.settings, before, after) if before and after else Text()
     is_single = bool(before) and len(before) + len(after) == 2
     aside += [ONE_RUN] if is_single else []
     return Judgement(
         together([verdict for verdict, _ in parts]),
         text("{}: {}", words, first) if words else first,
-        (*([live] if live else []), *others, *_margin(comparison), *aside),
+        (*filter(None, (live, paced)), *others, *_margin(comparison), *aside),
         has_other_work=bool(live),
     )
 

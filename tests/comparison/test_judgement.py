@@ -13,6 +13,7 @@ from gomem.comparison.samples import NOTHING_MEASURED
 from gomem.comparison.settings import DIFFERING
 from gomem.inputs.gobench.table import read_bench
 from gomem.inputs.schema import build_rows
+from gomem.text import Bytes, Count
 from gomem.units import MIB
 from tests.builders import FIXTURES, diagnosed, memstats_json
 
@@ -446,3 +447,34 @@ def test_no_setting_of_the_gc_explains_another_live_heap(settings, live, goal):
     assert (goal is not None) == ("the runs did different work" in said)
     assert (goal or "") in said
     assert bool(goal) == ("heap goal" in said)
+
+
+def counted(folder, **stats):
+    folder.mkdir()
+    given = {"TotalAlloc": 400 * MIB, "NumGC": 8, "NextGC": 280 * MIB, "HeapAlloc": 180 * MIB}
+    (folder / "memstats.json").write_bytes(memstats_json(**given | stats))
+    return diagnosed(folder)
+
+
+@pytest.mark.parametrize(
+    ("after", "is_told"),
+    [
+        pytest.param({"NumGC": 3, "NextGC": 560 * MIB}, True, id="fewer GCs"),
+        pytest.param({"NumGC": 24, "NextGC": 120 * MIB}, True, id="more GCs"),
+        pytest.param({"NumGC": 6, "NextGC": 300 * MIB}, False, id="about as many"),
+        pytest.param({"NumGC": 3, "TotalAlloc": 150 * MIB}, False, id="less work"),
+    ],
+)
+def test_as_much_allocation_with_another_number_of_gcs_is_said(after, is_told, tmp_path):
+    """
+    GOGC was raised, and no file states it.
+    """
+    sides = counted(tmp_path / "before"), counted(tmp_path / "after", **after)
+
+    details = compare_diagnoses(*sides).judgement.details
+
+    paced = [line for line in details if "so GOGC, GOMEMLIMIT or the live heap differs" in line]
+    assert is_told == bool(paced)
+    for line in paced:
+        assert [400 * MIB, 280 * MIB, after["NextGC"]] == [size.value for size in line.of(Bytes)]
+        assert [8, after["NumGC"]] == [count.value for count in line.of(Count)]
