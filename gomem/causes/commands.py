@@ -8,7 +8,7 @@ from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, MEMSTATS, SMA
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
 from gomem.inputs.processes.metrics_api import METRICS_API
 from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
-from gomem.inputs.system import BSD, FREEBSD, MACOS, TINYGO, WASM
+from gomem.inputs.system import BSD, FREEBSD, MACOS, PLAN9, TINYGO, WASM
 from gomem.shell import Argument
 from gomem.text import Command, Program, Quoted, Text, joined, text
 from gomem.units import is_digits
@@ -23,6 +23,7 @@ _PROCSTAT, _VMMAP = Command("procstat -v PID"), Command("vmmap --summary PID")
 _MAPPINGS_ON = {
     FREEBSD: _PROCSTAT,
     MACOS: _VMMAP,
+    PLAN9: Command("cat /proc/PID/segment"),
     BSD: text("on FreeBSD {}, on macOS {}", _PROCSTAT, _VMMAP),
 }
 _BY_VMMAP = "Look at the working set with VMMap (Go's heap is Private Data)."

@@ -29,14 +29,25 @@ if TYPE_CHECKING:
 
 HTTP_CLIENT = "net/http.(*persistConn)."
 _SERVING = ("net/http.(*connReader).", "net/http.(*conn).")  # a server's, not a client's
+READS = ("crypto/tls.(*Conn).Read", "net.(*conn).Read")  # where no frame says of what
 _CONNECTIONS = {
     "net/http.(*connReader).": "A server waits there for the next request of a client.",
     "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
+    **dict.fromkeys(
+        READS,
+        "Each keeps a connection open until the other side sends, or closes it: one that vanished "
+        "silently does neither.",
+    ),
     HTTP_CLIENT: "Each serves a connection of an HTTP client, in use or idle.",
 }
 _SET_TIMEOUTS = Text(
     "Set ReadHeaderTimeout and IdleTimeout on the http.Server: without them, clients that send "
     "nothing keep their connections."
+)
+_SET_DEADLINES = text(
+    "Count them again later: {}. If the number grows, give each read a deadline "
+    "(conn.SetReadDeadline, or IdleTimeout on an http.Server), and close what is done.",
+    TAKE_GOROUTINES,
 )
 _CLOSE_BODIES = text(
     "Count them again later: {}. If the number grows, look for response bodies that are never "
@@ -82,6 +93,9 @@ def step_of_connections(where: str, groups: pd.DataFrame, most: float, enough: i
     if where.startswith(_SERVING):
         waiting = groups.loc[groups["function"].str.startswith(_SERVING), "goroutines"].sum()
         return _SET_TIMEOUTS if waiting >= enough else Text()
+    if where in READS:
+        waiting = groups.loc[groups["function"].isin(READS), "goroutines"].sum()
+        return _SET_DEADLINES if waiting >= enough else Text()
     of_clients = groups.loc[groups["function"].str.startswith(HTTP_CLIENT), "goroutines"].sum()
     return _CLOSE_BODIES if of_clients > most * groups["goroutines"].sum() else Text()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from gomem.text import (
     Command,
     Count,
     MostShare,
+    Quoted,
     Rate,
     Seconds,
     Share,
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
 
+GCTRACE = "gctrace"
+# What go prints above the output of its compiler, and a GC in it.
+_BUILT = re.compile(rb"^(# [a-z][\w./-]{0,200})(?: \[[\w./-]{1,200}\])?\ngc \d+ @", re.MULTILINE)
 RARER = 10  # times: how much rarer GCs are at the GOGC that is advised
 MIN_GCS = 3  # for a direction of the heap
 MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
@@ -228,5 +233,16 @@ def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
         moved = text("went from {} after its first GC to {} after its last", first, last_live)
     words = "The log has {}, analysed separately: the {} run has {}, and its live heap {}."
     said = text(words, Count(len(runs), "run"), which, Count(run.cycles, "GC"), moved)
+    said = joined(" ", filter(None, (said, _built_words(diagnosis))))
     least = diagnosis.thresholds.rise_ratio * (run.first_bytes or 0)
     return said, run.cycles > runs[-1].cycles and (run.last_bytes or 0) >= least
+
+
+def _built_words(diagnosis: Diagnosis) -> Text:
+    """Say that runs are of Go's own compiler, by the line that go prints above what it prints."""
+    logs = (file for file in diagnosis.capture.files if file.kind.name == GCTRACE)
+    found = next(filter(None, (_BUILT.search(log.source.data) for log in logs)), None)
+    if found is None:
+        return Text()
+    words = "The GCs below {} are of Go's compiler, which builds that package."
+    return text(words, Quoted(found[1].decode("utf-8", "replace")))

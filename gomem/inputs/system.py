@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 FREEBSD, WINDOWS, MACOS, WASM = "FreeBSD", "Windows", "macOS", "WebAssembly"
+PLAN9 = "Plan 9"
 BSD = "BSD or macOS"  # one of them, by what ps prints there
 TINYGO = "TinyGo"  # another compiler and runtime, wherever it runs
 _BY_TINYGO = re.compile(rb"\btinygo\b", re.IGNORECASE)
@@ -25,6 +26,9 @@ _NAMED = {
         rb"|\bPhysMem: |\bVM_ALLOCATE\b|/usr/bin/footprint\b|\bvmmap\b",
         re.MULTILINE | re.IGNORECASE,
     ),
+    PLAN9: re.compile(
+        rb"\bPlan ?9\b|(?:\b|_)plan9[/_-](?:amd64|arm|386)\b|^goos: plan9", re.MULTILINE
+    ),
     WASM: re.compile(rb"\[wasm\]|\bGOARCH=wasm\b|\b(?:js|wasip1|wasi)/wasm\b"),
 }  # fmt: skip
 # The head of ps aux; procps has TTY and START.
@@ -37,9 +41,15 @@ _LINUX = re.compile(
 )
 # What a build says of itself: it decides, whatever else the text mentions.
 _PLATFORM = re.compile(
-    rb"\b(?:platform|GOOS)\W{1,20}(freebsd|windows|darwin|linux)\b", re.IGNORECASE
+    rb"\b(?:platform|GOOS)\W{1,20}(freebsd|windows|darwin|plan9|linux)\b", re.IGNORECASE
 )
-_STATED = {b"freebsd": FREEBSD, b"windows": WINDOWS, b"darwin": MACOS, b"linux": ""}
+_STATED = {
+    b"freebsd": FREEBSD,
+    b"windows": WINDOWS,
+    b"darwin": MACOS,
+    b"plan9": PLAN9,
+    b"linux": "",
+}
 HEAD_BYTES = 1 << 16
 
 

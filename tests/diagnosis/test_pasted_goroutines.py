@@ -456,3 +456,16 @@ def test_goroutines_that_nearly_all_stayed_are_a_warning(tmp_path, state, of, se
     assert severity is leak.severity
     numbers = [part.value for part in Text(leak.next_step).of(Count)]
     assert [1500, 1500 * of - of + 1] == numbers[:2]
+
+
+def test_reads_of_connections_without_a_frame_below_ask_for_deadlines(tmp_path):
+    (tmp_path / "a.md").write_text(
+        "These climb:\n\n```\n230 @ 0x43 0x46 0x4f\n"
+        "#\t0x46\tinternal/poll.runtime_pollWait+0x54\t/go/src/runtime/netpoll.go:220\n"
+        "#\t0x4f\tcrypto/tls.(*Conn).Read+0x169\t/go/src/crypto/tls/conn.go:1250\n```\n"
+    )
+
+    verdict = gomem.diagnose(tmp_path / "a.md").verdict
+
+    assert "Each keeps a connection open until the other side sends" in verdict.second
+    assert "SetReadDeadline" in verdict.next_step

@@ -213,3 +213,26 @@ def test_a_size_written_again_with_fewer_digits_is_one(tmp_path):
     )
 
     assert ("419.39 MiB", "88 MB") == gomem.diagnose(tmp_path / "a.md").capture.unused_sizes
+
+
+LOG_OF_GO = "% GODEBUG='gctrace=1' go test\n" + "".join(
+    f"{above}gc {n} @{at}s 2%: 0.01+0.6+0.01+0.8+0.2 ms clock, 0.01+0.6+0+0/0.7/0+0.2 ms cpu, "
+    "4->4->1 MB, 4 MB goal, 1 P\n"
+    for above, n, at in (("", 1, 0.211), ("", 2, 0.752), ("# sort\n", 1, 0.121), ("", 2, 0.303))
+)
+
+
+def test_gcs_below_the_name_of_a_package_are_of_the_compiler(tmp_path):
+    (tmp_path / "a.log").write_text(LOG_OF_GO)
+    (tmp_path / "b.log").write_text(LOG_OF_GO.replace("# sort\n", ""))
+
+    said = [gomem.diagnose(tmp_path / name).verdict.sentence for name in ("a.log", "b.log")]
+
+    assert ["The GCs below # sort are of Go's compiler" in words for words in said] == [True, False]
+
+
+@pytest.mark.parametrize("system", ["Plan 9", "Windows"])
+def test_no_step_asks_for_linux_files_where_the_text_names_another_system(tmp_path, system):
+    (tmp_path / "a.md").write_text(f"The {system} builder fails:\n\n```\n{LOG_OF_GO}```\n")
+
+    assert "smaps" not in gomem.diagnose(tmp_path / "a.md").verdict.next_step

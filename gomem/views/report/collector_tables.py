@@ -198,7 +198,7 @@ def costs_table(gc: GcCost) -> Table:
     """The costs of the collector, and what triggered it."""
     mib, allocated = "rounded down to whole MiB", gc.allocation_rate
     first = gc.heap_live_first_bytes
-    runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
+    runs = f", in {gc.runs} processes" if gc.runs > 1 else ""
     rounding, over = "", ", over all runs" if gc.runs > 1 else ""
     if allocated.low is not None and allocated.high is not None:
         ends = f"{format_bytes(allocated.low)}/s to {format_bytes(allocated.high)}/s"
