@@ -15,10 +15,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gomem.capture.runs import OtherRun
+from gomem.capture.runs import MAX_BYTES, OtherRun, label_above
 from gomem.errors import Damage
+from gomem.inputs.processes.parse import KUBECTL_TOP, is_head_of_table
 from gomem.inputs.processes.row import TOOLS, program_of
 from gomem.inputs.schema import rows_of
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -150,9 +152,29 @@ def _told(who: _Who, readings: Sequence[_Reading]) -> OtherRun:
     level = last.sizes[who][1]
     sizes = first.sizes[who][0], last.sizes[who][0]
     name = _names(last.file)[who]
+    labels = set(map(_label, readings))
     return OtherRun(
-        first.file.source.name, places, len(readings), level, *sizes, process=(name, who.pid)
-    )
+        first.file.source.name, places, len(readings), level, *sizes, process=(name, who.pid),
+        is_pod=_is_of_pods(last.file) and "/" not in name,
+        said=labels.pop() if len(labels) == 1 else "",
+    )  # fmt: skip
+
+
+def _label(reading: _Reading) -> str:
+    """The label above a listing, and above its header; empty without one."""
+    first = min(line for _, _, line in reading.sizes.values())
+    number = _place(reading.file, first).removeprefix("line ")
+    text = reading.file.source.whole_text
+    if len(text) > MAX_BYTES or not is_digits(number):
+        return ""
+    above = text.split(b"\n")[: int(number) - 1]
+    while above and above[-1].strip() and is_head_of_table(above[-1]):
+        above.pop()
+    return label_above(above)
+
+
+def _is_of_pods(file: Artefact) -> bool:
+    return set(file.parsed.processes["tool"]) == {KUBECTL_TOP}
 
 
 def _place(file: Artefact, line: int) -> str:

@@ -63,12 +63,13 @@ class OtherRun:
             if it does not name both, or if there are more.
         sys_bytes: Sys of its only reading; None if unknown, or if `level` is Sys.
         last_sys: The last run's column's name, and its Sys; None if either is unknown.
-        said: Their column's name, or the line above them on another build or setting, if there is
-            one; else empty.
+        said: Their column's name, or the line above them on another build or setting, or the label
+            above their table, if there is one; else empty.
         beside_a_container: Whether this is a process, and the last reading is of a container.
         is_same_process: Whether they are further readings of the process of the last reading.
         is_earlier: Whether they are all earlier, as far as known, than the last reading.
         process: Program and PID from a table of processes; None for MemStats.
+        is_pod: Whether it is a pod, not a container.
     """
 
     path: str
@@ -80,6 +81,7 @@ class OtherRun:
     is_same_process: bool = False
     beside_a_container: bool = False
     process: tuple[str, int | None] | None = None
+    is_pod: bool = False
     swing_bytes: tuple[int, int] | None = None
     labels: tuple[str, str, int] | None = None
     sys_bytes: int | None = None
@@ -140,7 +142,12 @@ def _label_above(file: Artefact) -> str:
     """Return the label of a reading's column, or above it, as in `Old:`; empty without one."""
     if title := title_of(file):
         return title
-    label = _LABEL.fullmatch(_last_filled(_lines_above(file)))
+    return label_above(_lines_above(file))
+
+
+def label_above(lines: Sequence[bytes]) -> str:
+    """Return the label that the last of some lines is; empty if it is none."""
+    label = _LABEL.fullmatch(_last_filled(lines))
     return "" if label is None else label[1].decode("ascii")
 
 

@@ -182,7 +182,8 @@ def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
     first = run.places[0]
     what = text("another process ({}, PID {})", Program(program or "no name"), str(pid))
     if pid is None:
-        noun = "another process" if run.level == RSS else "the container"
+        noun = "the pod" if run.is_pod else "the container"
+        noun = "another process" if run.level == RSS else noun
         what = text("{} {}", noun, Quoted(program))
         if program.endswith(f"/{NO_NAME}"):
             words = (
@@ -199,8 +200,10 @@ def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
             text("{}, PID {}", Program(program or "no name"), str(pid)) if pid else Quoted(program)
         )
         return text(words, first.capitalize(), who, Bytes(run.last_bytes))
+    label = text(" ({})", Quoted(run.said)) if run.said else Text()
     if run.readings == 1:
-        words = "{} is of {}, at {} {}: the two sizes do not show growth."
-        return text(words, first.capitalize(), what, Bytes(run.last_bytes), run.level)
+        words = "{}{} is of {}, at {} {}: the two sizes do not show growth."
+        return text(words, first.capitalize(), label, what, Bytes(run.last_bytes), run.level)
     lines = (place.removeprefix("line ") for place in run.places)
-    return text("Lines {} to {} are of {}, whose {} {}.", *lines, what, run.level, _went(run))
+    words = "Lines {} to {}{} are of {}, whose {} {}."
+    return text(words, *lines, label, what, run.level, _went(run))

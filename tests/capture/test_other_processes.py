@@ -145,3 +145,15 @@ def test_one_earlier_reading_beside_other_files_is_a_size_and_no_change():
     words = other_runs_words(SimpleNamespace(other_runs=(run,), files=files))
 
     assert "rss has an earlier reading, with RSS 255 MiB." == words
+
+
+def test_a_table_of_other_pods_has_the_label_above_it(tmp_path):
+    head = "NAME   CPU(cores)   MEMORY(bytes)\n"
+    (tmp_path / "a.md").write_text(
+        f"v1.7.0:\n```\n{head}web-6f-crn7   25m   26Mi\n```\n\n"
+        f"v1.8.0:\n```\n{head}web-54-qqsz   14m   258Mi\n```\n"
+    )
+
+    words = " ".join(gomem.diagnose(tmp_path / "a.md").verdict.whose)
+
+    assert "(v1.7.0) is of the pod web-6f-crn7, at 26 MiB working set" in words
