@@ -128,8 +128,19 @@ def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str,
     placed: dict[str, list[Artefact]] = defaultdict(list)
     for folder, group in by_folder.items():
         above = _parts(folder)[0]
-        placed[above if folder in of_kinds and above in divided else folder] += group
+        is_within = above in divided or _is_part_of(group, by_folder.get(above, []))
+        placed[above if folder in of_kinds and is_within else folder] += group
     return placed
+
+
+def _is_part_of(group: Sequence[Artefact], above: Sequence[Artefact]) -> bool:
+    """Whether files of one kind complete the one snapshot of the folder above them.
+
+    As `cgroup/memory.max` does beside `status`: neither the folder nor a file names a time.
+    """
+    is_named = any(stem_of(_parts(artefact.source.name)[1]) for artefact in group)
+    is_of_one_kind = len({artefact.kind.name for artefact in group}) == 1
+    return bool(above) and is_of_one_kind and not (is_named or are_repeated([*group, *above]))
 
 
 def _parts(path: str) -> tuple[str, str]:
