@@ -8,7 +8,7 @@ from gomem.analysis.profiles.published import BUILD_ID, FILE, RELEASE, VDSO
 from gomem.capture.other_processes import RSS
 from gomem.capture.runs import GOROUTINES
 from gomem.facts.one_process import PROGRAM, told_apart_by
-from gomem.inputs.processes.parse import NO_NAME
+from gomem.inputs.processes.containers import NO_NAME
 from gomem.text import (
     Bytes,
     Command,
