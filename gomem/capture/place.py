@@ -58,6 +58,8 @@ _SAMPLE_TYPES = re.compile(
 # What a browser adds to the name of the second download, and of later ones.
 _DOWNLOADED = re.compile(r" \([0-9]+\)(?=\.|\Z)")
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
+# The form that /debug/pprof was asked for: `heap_debug1.txt`, `goroutine?debug=2`.
+_FORM = re.compile(r"(?<![a-z])debug[-_=]?[0-2](?![0-9])", re.IGNORECASE)
 _NO_NAME = re.compile(r"[^\w.,%=+]+")
 MAX_TITLE = 40
 _LINE = re.compile(r":[0-9]+$")  # suffix of the names of parts of a text
@@ -351,7 +353,7 @@ def stem_of(name: str) -> str:
     """Return the part of a file's name that is not its kind: `0007` of `heap-0007.pb.gz`."""
     if iso := ISO.search(name):
         return iso[0]
-    told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", _LINE.sub("", name)))
+    told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", _LINE.sub("", _FORM.sub("", name))))
     words = [_without_kind(word) for word in _SEPARATORS.split(told)]
     return "-".join(word for word in words if word and word.lower() not in FILE_WORDS)
 
