@@ -30,7 +30,7 @@ from gomem.inputs.processes.dates import clock_of
 from gomem.inputs.processes.other_systems import lines_of_freebsd
 from gomem.inputs.processes.parse import asks_for_columns, lines_of_processes
 from gomem.inputs.runtime_lines.typed import lines_of_readings, says_what
-from gomem.inputs.separators import is_proc_path, is_yaml_key, time_in
+from gomem.inputs.separators import is_proc_path, is_yaml_key, time_above, time_in
 from gomem.inputs.smaps.excerpt import is_rollup_excerpt
 from gomem.inputs.unwrap import NAMED, PROMPT, TAG, plain_characters
 from gomem.sources.artefact import Source, SourcePart
@@ -392,7 +392,7 @@ def _part(source: Source, lines: Sequence[bytes], part: Stretch) -> PastedPart:
     filled = (place for place in range(part.start, part.stop) if lines[place].strip())
     start = next(filled, part.start)
     data = _text(lines, replace(part, start=start))
-    time, of_day = clock_of(part.at)
+    time, of_day = clock_of(part.at or time_above(lines, start))
     return PastedPart(
         f"{source.name}:{start + 1}", data, data, source.modified, source.damage,
         first_line=start + 1, time=time, time_of_day=of_day, around=source.data,

@@ -58,6 +58,8 @@ _SAMPLE_TYPES = re.compile(
 # What a browser adds to the name of the second download, and of later ones.
 _DOWNLOADED = re.compile(r" \([0-9]+\)(?=\.|\Z)")
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
+# The form that /debug/pprof was asked for: `heap_debug1.txt`, `goroutine?debug=2`.
+_FORM = re.compile(r"(?<![a-z])debug[-_=]?[0-2](?![0-9])", re.IGNORECASE)
 _NO_NAME = re.compile(r"[^\w.,%=+]+")
 MAX_TITLE = 40
 _LINE = re.compile(r":[0-9]+$")  # suffix of the names of parts of a text
@@ -128,8 +130,19 @@ def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str,
     placed: dict[str, list[Artefact]] = defaultdict(list)
     for folder, group in by_folder.items():
         above = _parts(folder)[0]
-        placed[above if folder in of_kinds and above in divided else folder] += group
+        is_within = above in divided or _is_part_of(group, by_folder.get(above, []))
+        placed[above if folder in of_kinds and is_within else folder] += group
     return placed
+
+
+def _is_part_of(group: Sequence[Artefact], above: Sequence[Artefact]) -> bool:
+    """Whether files of one kind complete the one snapshot of the folder above them.
+
+    As `cgroup/memory.max` does beside `status`: neither the folder nor a file names a time.
+    """
+    is_named = any(stem_of(_parts(artefact.source.name)[1]) for artefact in group)
+    is_of_one_kind = len({artefact.kind.name for artefact in group}) == 1
+    return bool(above) and is_of_one_kind and not (is_named or are_repeated([*group, *above]))
 
 
 def _parts(path: str) -> tuple[str, str]:
@@ -340,7 +353,7 @@ def stem_of(name: str) -> str:
     """Return the part of a file's name that is not its kind: `0007` of `heap-0007.pb.gz`."""
     if iso := ISO.search(name):
         return iso[0]
-    told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", _LINE.sub("", name)))
+    told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", _LINE.sub("", _FORM.sub("", name))))
     words = [_without_kind(word) for word in _SEPARATORS.split(told)]
     return "-".join(word for word in words if word and word.lower() not in FILE_WORDS)
 

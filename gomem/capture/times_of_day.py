@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from gomem.capture.clock import BY_NAME, OWN_CLOCK
+from gomem.capture.clock import BY_NAME, CLOCK_WITHOUT_DATE, OWN_CLOCK
 from gomem.inputs.kinds import CAPTURE_SCOPE
 from gomem.sources.artefact import SourcePart
 
@@ -34,12 +34,19 @@ TIME_OF_DAY = re.compile(
 
 
 def dated(artefacts: Sequence[Artefact]) -> list[Artefact]:
-    """Give files whose names have a time of day a date, as far as the other files have one."""
+    """Give files whose names have a time of day a date, as far as the other files have one.
+
+    The parts of one text, whose order is that of its lines, need no date for the time between them.
+    """
     of_day = [_in_name(file) for file in artefacts]
-    times = iter(dates_of([found for found in of_day if found], artefacts))
-    given = [next(times, None) if found else None for found in of_day]
+    found = [each for each in of_day if each]
+    source, known = BY_NAME, dates_of(found, artefacts)
+    if not known and all(isinstance(file.source, SourcePart) for file in artefacts):
+        source, known = CLOCK_WITHOUT_DATE, without_date(found, artefacts)
+    times = iter(known)
+    given = [next(times, None) if each else None for each in of_day]
     return [
-        file if at is None else replace(file, time=at, time_source=BY_NAME)
+        file if at is None else replace(file, time=at, time_source=source)
         for file, at in zip(artefacts, given, strict=True)
     ]
 

@@ -55,7 +55,7 @@ _UNMAP_IT = "Memory that is mapped and never unmapped stays until the process en
 CAUSE = Cause(
     code="anonymous-mapping",
     mechanism=_MECHANISM.format(or_malloc=_OR_MALLOC),
-    remedy=text("Trace the mmap calls while memory grows: {}. ", WHO_MAPS)
+    remedy=text("See which calls map memory: {}. ", WHO_MAPS)
     + "Search the program and its dependencies for calls to Mmap. "
     + _UNMAP_IT,
     references=("mmap(2)", "syscall.Mmap"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, MEMSTATS, SMAPS
+from gomem.inputs.processes.containers import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
 from gomem.inputs.processes.metrics_api import METRICS_API
-from gomem.inputs.processes.parse import CRICTL_STATS, DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.inputs.system import BSD, FREEBSD, MACOS, PLAN9, TINYGO, WASM
 from gomem.shell import Argument
 from gomem.text import Command, Program, Quoted, Text, joined, text

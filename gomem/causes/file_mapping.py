@@ -3,8 +3,12 @@
 Clean file pages are page cache. The kernel reclaims page cache when memory is short, so page cache
 does not push a process to its limit. Two kinds of pages stay. Pages of shared memory (memfd,
 /dev/shm, tmpfs) have no file on disk, and written pages of a private mapping belong to the process.
-If a file is deleted, or only its base name is known (pmap), nothing says whether its dirty pages
-can be written to a disk.
+If a file is deleted, or only its base name is known (pmap), nothing but a device's number says
+whether its dirty pages can be written to a disk: that of tmpfs and of other file systems without a
+disk of their own has 0 in front.
+
+A deleted file keeps its pages and its place on the disk until no process has it open or mapped. So
+many of them are mappings that nothing unmaps.
 """
 
 from __future__ import annotations
@@ -89,6 +93,13 @@ _COUNTED_TWICE = (
 )
 
 
+_OUTDATED = (
+    "See which calls map files: {}. Unmap each file before it is deleted or replaced: until then "
+    "it keeps its pages, and its space on the disk. See the files: {}."
+)
+_DISK = r"^0*[1-9a-fA-F][0-9a-fA-F]*:"  # of a device's number
+
+
 def staying_bytes(mine: pd.DataFrame) -> int:
     """Return resident bytes that the kernel cannot reclaim without swap.
 
@@ -104,15 +115,16 @@ def staying_bytes(mine: pd.DataFrame) -> int:
 def dirty_bytes(mine: pd.DataFrame) -> int:
     """Return dirty bytes of files of which no name shows whether they are on a disk.
 
-    These are shared mappings of deleted files, and of files that pmap prints without a folder; and
-    all mappings of files if nothing shows how much of them is private.
+    These are shared mappings of deleted files without a disk's number, of files that pmap prints
+    without a folder, and all mappings of files if nothing shows how much of them is private.
     """
     if "Dirty" in mine:
         dirty = mine["Dirty"]
     else:
         dirty = mine["Shared_Dirty"].fillna(0) + mine["Private_Dirty"].fillna(0)
     path, is_shared = mine["path"].astype("str"), mine["perms"].astype("str").str.endswith("s")
-    has_place = path.str.startswith("/") & ~path.str.contains(DELETED)
+    on_disk = mine["device"].astype("str").str.contains(_DISK)
+    has_place = path.str.startswith("/") & (on_disk | ~path.str.contains(DELETED))
     has_no_copies = mine["Anonymous"].isna()
     is_unknown = (is_shared & ~has_place) | (~is_shared & has_no_copies)
     return int(dirty[(mine["kind"] != "shared-memory") & is_unknown].fillna(0).sum())
@@ -129,6 +141,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     if (again := _mapped_again(mine)) is not None and len(again) >= limits.same_mappings:
         return _again(again, moment, case)
+    if (outdated := _outdated(mine, moment, case)) is not None:
+        return outdated
     dirty = dirty_bytes(mine)
     is_large = staying + dirty >= max(limits.file_bytes, limits.large_rss_fraction * rss)
     by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
@@ -195,6 +209,39 @@ def _by_status(moment: MomentFacts, case: Case) -> Finding | None:
     )
 
 
+def _outdated(mine: pd.DataFrame, moment: MomentFacts, case: Case) -> Finding | None:
+    """Return a finding if most mapped pages are of many deleted files, without shared memory."""
+    limits, smaps, callers = case.thresholds, moment.path("smaps"), case.facts.callers.mapping
+    is_deleted = mine["path"].astype("str").str.contains(DELETED)
+    gone = mine[is_deleted & (mine["kind"] != "shared-memory")]
+    count, size = int(gone["path"].nunique()), int(gone["Rss"].sum())
+    least = limits.notable(limits.file_bytes, moment.rss_bytes)
+    if count < limits.deleted_files or size < max(least, limits.most_share * mine["Rss"].sum()):
+        return None
+    words = "File mappings pile up: {} deleted files are still mapped, and have {}"
+    return CAUSE.finding(
+        Severity.WARNING,
+        text(words, Count(count), of_rss(size, moment.rss_bytes or 0)),
+        moment=moment.name,
+        size=size,
+        confidence="possible",
+        evidence=(
+            *known(smaps, "count", {"mapped files": int(mine["path"].nunique()), "deleted": count}),
+            *known(
+                smaps,
+                "B",
+                {"Rss of deleted files": size, "Rss that cannot be reclaimed": staying_bytes(mine)},
+            ),
+            *rss_evidence(moment),
+        ),
+        next_step=sentences(
+            text(_OUTDATED, WHO_MAPS, with_files("grep deleted {}", smaps)),
+            called_by(callers, "mmap"),
+        ),
+        sites=caller_sites(callers, limits, size),
+    )
+
+
 def _mapped_again(mine: pd.DataFrame) -> pd.DataFrame | None:
     """Return the mappings of the part of a file that is mapped most often; None without any."""
     parts = mine[mine["path"].astype("str").str.startswith("/")].groupby(["path", "offset"])
@@ -257,9 +304,11 @@ def _title(
     reclaim = _reclaim(size, *held)
     if at_first and is_part:  # the title has no room for another number
         reclaim = Text("the kernel can reclaim part of it")
-    words = "{} {} {} in {}{}; the largest is {}; {}"
+    named = text("the largest is {}", largest)
+    if by_path.iloc[0] == by_path.iloc[-1]:
+        named = text("each has {}", Bytes(int(by_path.iloc[0])))
     take = "takes" if is_shared.all() else "take"
-    return text(words, what, take, share, many, at_first, largest, reclaim)
+    return text("{} {} {} in {}{}; {}; {}", what, take, share, many, at_first, named, reclaim)
 
 
 def _reclaim(size: int, staying: int, dirty: int) -> Text:

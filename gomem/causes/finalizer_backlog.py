@@ -29,15 +29,20 @@ CODE = "finalizer-backlog"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding: the counted queue grows, or a running finalizer blocks it."""
-    if not finalizers_hold_up(case):
+    """Return one finding: the counted queue grows, or a finalizer blocks it.
+
+    Without anything that grows, one that waits is a note: it might be for a moment.
+    """
+    running, held, moments = case.facts.finalizing, _held_bytes(case), case.facts.moments
+    holds_up = finalizers_hold_up(case)
+    if not holds_up and (running is None or not running.is_blocked):
         return []
-    running, held = case.facts.finalizing, _held_bytes(case)
+    seen_at = "" if running is None else running.counts.moment
     return [
         CAUSE.finding(
-            Severity.WARNING,
+            Severity.WARNING if holds_up else Severity.INFO,
             _title(case, running, held),
-            moment=case.facts.moments[-1].name,
+            moment=moments[-1].name if moments else seen_at,
             size=held,
             evidence=_evidence(case, running),
             next_step=_next_step(running),

@@ -214,10 +214,15 @@ def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
 def _held(size: float, heap: float, case: Case) -> Text:
     """Say how much the goroutines hold: at least their stacks, at most also all heap growth.
 
-    No upper bound by minimum stacks or a profile, which lags, or if most in use has no stack.
+    No upper bound by minimum stacks or a profile, which lags, or if most in use has no stack; nor
+    if HeapAlloc rose by more, of which nobody knows how much is live.
     """
     live, least = case.facts.live_heap, "at least"
-    if heap and live is not None and live.rise and not case.facts.profiles.hides_most_in_use:
+    sizes = [m.told("HeapAlloc") for m in case.facts.of_last_process]
+    known = [size for size in sizes if size is not None]
+    rose = known[-1] - known[0] if known else 0.0
+    is_bound = rose <= heap and not case.facts.profiles.hides_most_in_use
+    if heap and live is not None and live.rise and is_bound:
         least = "about" if case.facts.goroutines.stacks is None else "up to"
     return text("they hold {} {} of stack{}", least, Bytes(round(size)), " and heap" * bool(heap))
 

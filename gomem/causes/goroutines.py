@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.calls.filters import BoolArray
 
 CODE = "goroutine-leak"
+SYSCALL = "syscall"  # a state, also of goroutines in C
 BOUND_IT = (
     "Bound the recursion, or use a loop with a stack of its own; keep large arrays off the stack."
 )
@@ -328,6 +329,13 @@ def hardly_any_end(case: Case) -> bool:
 def call_c(frame: pd.DataFrame) -> BoolArray:
     """Return which goroutines of a dump have a call of C on their stack."""
     return matches([*stacks_of(frame).str.replace(";", "\n")], f"(?m){CALL_C}")
+
+
+def occupy_threads(frame: pd.DataFrame) -> BoolArray:
+    """Return which goroutines of a dump are in a system call or in C; without states, in C."""
+    if "state" not in frame or frame["state"].isna().all():
+        return call_c(frame)
+    return (frame["state"] == SYSCALL).fillna(False).to_numpy(np.bool_)
 
 
 def open_files_evidence(case: Case) -> tuple[Evidence, ...]:

@@ -319,7 +319,8 @@ def _printed(size: float, at: int, live: LiveHeap, case: Case) -> int:
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = read_from(live.level, case)
     slopes = {"slope": rise.rate}
-    if rise.low < rise.high and live.level.source != PROFILES:  # their lag is more, and unknown
+    has_spread = rise.low < rise.high and rise.readings > 2
+    if has_spread and live.level.source != PROFILES:  # their lag is more, and unknown
         low, high = ("lower bound", "upper bound") if _is_bounded(live.level) else ("low", "high")
         slopes |= {f"slope, {low}": rise.low, f"slope, {high}": rise.high}
     return [

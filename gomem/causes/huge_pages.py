@@ -18,7 +18,7 @@ from gomem.causes.commands import sentences
 from gomem.causes.evidence import known, release_evidence, rss_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.releases import Fact, GoVersion
-from gomem.text import Bytes, Command, Share, text
+from gomem.text import Bytes, Command, Share, Words, text
 
 if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
@@ -47,11 +47,17 @@ CAUSE = Cause(
     rule=find,
     past="memory in huge pages",
 )
+_HUGE_PAGES = r"\bhg\b"
+_ASKED = Words("`hg` in VmFlags: the program or a library asked for them, madvise(MADV_HUGEPAGE)")
+_NOT_ASKED = Words("VmFlags have no `hg`, so the kernel's setting is `always`")
+_UNKNOWN = Words(
+    "Either the kernel's setting is `always`, or a library asks for huge pages: "
+    "madvise(MADV_HUGEPAGE), `hg` in VmFlags"
+)
 _FOREIGN = (
     "A huge page is 2 MiB and resident as a whole, even where little is written. These huge pages "
-    "are in memory that the program or a library has mapped, not in the Go heap. Either the "
-    "kernel's setting is `always`, or a library asks for huge pages: madvise(MADV_HUGEPAGE), `hg` "
-    "in VmFlags. No file says how much of each page was written."
+    "are in memory that the program or a library has mapped, not in the Go heap. {}. No file says "
+    "how much of each page was written."
 )
 _ASK_NO_MORE = text(
     "See the kernel's setting: {}. If the program stores far less in these mappings than is "
@@ -59,6 +65,24 @@ _ASK_NO_MORE = text(
     "`madvise`.",
     _SETTING,
 )
+_NO_LONGER_ASK = (
+    "If the program stores far less in these mappings than is resident, do not call "
+    "madvise(MADV_HUGEPAGE) on them."
+)
+
+
+OUTSIDE = ("anonymous-other", "native-heap")  # without thread stacks
+
+
+def _why_huge(moment: MomentFacts) -> Words:
+    """Who asked for the huge pages outside the Go heap, by the flags of most of these bytes."""
+    assert moment.mappings is not None
+    outside = moment.mappings[moment.mappings["kind"].isin(OUTSIDE)]
+    huge, flags = outside["AnonHugePages"].fillna(0), outside["VmFlags"].astype("str")
+    if 2 * huge[flags == ""].sum() > huge.sum():
+        return _UNKNOWN
+    asked = huge[flags.str.contains(_HUGE_PAGES)].sum()
+    return _ASKED if 2 * asked > huge.sum() else _NOT_ASKED
 
 
 def huge_bytes(moment: MomentFacts, *kinds: str) -> int:
@@ -82,7 +106,7 @@ def excess_bytes(moment: MomentFacts) -> int:
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     limits, version, rss = case.thresholds, case.facts.go_version, moment.rss_bytes or 0
     excess, huge = excess_bytes(moment), huge_bytes(moment, "go-heap")
-    foreign = huge_bytes(moment, "anonymous-other", "native-heap")  # without thread stacks
+    foreign = huge_bytes(moment, *OUTSIDE)
     whole = max(limits.huge_pages_whole_bytes, limits.huge_pages_whole_fraction * rss)
     if excess >= limits.notable(limits.huge_pages_bytes, rss):
         title = "Huge pages keep {} of unused heap resident ({} of RSS)"
@@ -101,6 +125,7 @@ def _share(moment: MomentFacts, size: int) -> Share:
 
 def _of_others(moment: MomentFacts, size: int) -> Finding:
     huge = {"AnonHugePages outside the Go heap": size}
+    how = _why_huge(moment)
     return CAUSE.finding(
         Severity.INFO,
         text(
@@ -112,8 +137,8 @@ def _of_others(moment: MomentFacts, size: int) -> Finding:
         moment=moment.name,
         size=size,
         evidence=(*known(moment.path("smaps"), "B", huge), *rss_evidence(moment)),
-        mechanism=_FOREIGN,
-        next_step=_ASK_NO_MORE,
+        mechanism=text(_FOREIGN, how),
+        next_step=_NO_LONGER_ASK if how is _ASKED else _ASK_NO_MORE,
         confidence="possible",
     )
 

@@ -31,8 +31,8 @@ from gomem.causes.killed import (
 )
 from gomem.causes.sites import growing_sites
 from gomem.facts.told_beside import is_at_its_limit
+from gomem.inputs.processes.containers import OLD_DOCKER
 from gomem.inputs.processes.languages import is_not_go
-from gomem.inputs.processes.parse import OLD_DOCKER
 from gomem.text import (
     Bytes,
     Command,

@@ -157,7 +157,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *known(
                 log.path,
                 "count",
-                {"GCs with a goal that no constant GOGC explains": log.triggers.beyond_any},
+                {"GCs with a goal that no GOGC can set": log.triggers.beyond_any},
             ),
             Evidence(log.path, "source of GOGC", _source_of_gogc(case, log), ""),
             *since_start_evidence(log),

@@ -31,12 +31,10 @@ from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Command, Count, Function, MomentName, Share, Text, text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gomem.analysis.memory.account import Account
     from gomem.analysis.series.level import Rise
     from gomem.causes.thresholds import Thresholds
-    from gomem.facts.callers import Caller
+    from gomem.facts.callers import Callers
     from gomem.facts.moment import MomentFacts
 
 THREADS = "thread_stacks"
@@ -242,7 +240,7 @@ def _finding(
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
         next_step=sentences(
-            _next_step(callers, came_with or _with_files(files, grows), since),
+            _next_step(case.facts.callers, came_with or _with_files(files, grows), since),
             "" if came_with else _perhaps_held(case, grows),
         ),
         confidence=_confidence(native, grows, thresholds),
@@ -251,13 +249,14 @@ def _finding(
     )
 
 
-def _next_step(callers: Sequence[Caller], came_with: str, unchanged_since: str) -> Text:
+def _next_step(known: Callers, came_with: str, unchanged_since: str) -> Text:
     """Return the next step: the goroutines that grow with C memory, then the callers of C."""
     before, after = came_with, _FREE_IT
     if unchanged_since:
         before, after = text(_UNCHANGED, MomentName(unchanged_since)), ""
+    callers = known.calling_c
     if not callers:
-        return sentences(before, _WHO_CALLS, after)
+        return sentences(before, called_by(known.copying_from_c, "C"), _WHO_CALLS, after)
     path = callers[0].path
     is_text = path.endswith(".txt")  # has no frames of the runtime
     command = stacks_in(path) if is_text else top(path, options="--peek cgocall")

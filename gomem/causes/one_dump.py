@@ -1,6 +1,6 @@
 """A goroutine leak in a single dump. It shows no trend, so every finding is `possible`.
 
-A dump can show a leak in five ways:
+A dump can show a leak in six ways:
 
 Blocked       Most goroutines are stuck in a send or a lock, where healthy goroutines do not wait.
 Waiting       Most have waited at one place in the program for ten minutes to hours, and began at
@@ -11,10 +11,13 @@ Connections   net/http keeps two goroutines, readLoop and writeLoop, for each cl
               readLoop in its select waits until the body is read; readLoop in a read waits for the
               next request. A connection in use also has a goroutine in roundTrip, or one that reads
               the body.
+Pool          Most wait for one of a pool's connections, and none uses one: they were not given
+              back. Under load as many wait, but others use the connections.
 Many          A thousand or more wait at the same place in the program. They are a warning if they
               hold much memory, or if nearly all that were ever started wait there. In a library,
               they count if each waits for something to be closed that is open for a moment only,
-              such as sql.Rows.
+              such as sql.Rows; of these, fewer suffice, because most of a program's goroutines are
+              more than the others could have open.
 
 Goroutines in a system call or in C occupy a thread each. Many of those at one place are a finding
 of thread-growth.
@@ -27,6 +30,7 @@ many they are.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,12 +40,17 @@ import pandas as pd
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, places_of, stacks_of
 from gomem.capture.used_numbers import count_of
 from gomem.causes.commands import CAPTURE
-from gomem.causes.goroutines import goroutines_heap_bytes, hardly_any_end
+from gomem.causes.goroutines import (
+    SYSCALL,
+    goroutines_heap_bytes,
+    hardly_any_end,
+    occupy_threads,
+)
 from gomem.causes.signatures import GOROUTINES, LOCKS, inside_of_own, signature_of
 from gomem.causes.sites import growing_sites
 from gomem.inputs.goroutines.parse import SECONDS
-from gomem.inputs.pprof.calls.names import can_be_mended
-from gomem.text import Count, Function, Text, text
+from gomem.inputs.pprof.calls.names import can_be_mended, package_of
+from gomem.text import Count, Function, Quoted, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.cause import Case
@@ -54,7 +63,6 @@ BLOCKED = frozenset(
     | {"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
 )
 _SENDS_AND_LOCKS = LOCKS | {"channel-send"}  # rows of `signatures`
-SYSCALL = "syscall"
 # A long wait in these is normal: for a connection, a timer, C.
 PATIENT = frozenset({"IO wait", "sleep", SYSCALL, "running", "runnable"})
 READ_LOOP, WRITE_LOOP = "net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop"
@@ -83,10 +91,10 @@ def suspicion_of(case: Case) -> Suspicion | None:
     dump = only_dump(case)
     if dump is None or dump.frame is None or threads_occupied(case):
         return None
-    looks = [_blocked, _waiting, _in_steps, _connections, _many]
+    looks = [_blocked, _waiting, _in_steps, _connections, _for_a_pool, _many]
     starts = case.facts.goroutine_starts
     if starts is not None and (starts.woken or starts.are_in_one_go):
-        looks = [_blocked, _in_steps, _connections]
+        looks = [_blocked, _in_steps, _connections, *[_for_a_pool] * (not starts.woken)]
     seen = (look(dump, dump.frame, case) for look in looks)
     enough = case.thresholds.most_share * dump.goroutines
     return next((known for known in seen if known is not None and known.there > enough), None)
@@ -101,13 +109,13 @@ def only_dump(case: Case) -> GoroutineCount | None:
 def threads_occupied(case: Case) -> int:
     """Return how many goroutines are in a system call or in C at the place where most are.
 
-    0 without a single dump that shows states, or if they are few. If two snapshots count threads,
-    their growth decides, so the result is 0, too.
+    0 without a single dump, or if they are few. If two snapshots count threads, their growth
+    decides, so the result is 0, too.
     """
     dump, waiting = only_dump(case), case.facts.goroutines.waiting
-    if dump is None or dump.frame is None or waiting is None or "state" not in dump.frame:
+    if dump is None or dump.frame is None or waiting is None:
         return 0
-    here = (places_of(dump.frame) == waiting.function) & (dump.frame["state"] == SYSCALL)
+    here = (places_of(dump.frame) == waiting.function) & occupy_threads(dump.frame)
     there = int(dump.frame.loc[here.astype(bool), "goroutines"].sum())
     is_most = there > case.thresholds.most_share * dump.goroutines
     is_many = is_most and there >= case.thresholds.goroutine_growth
@@ -183,22 +191,43 @@ def _connections(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicio
     selects = stacks.map(lambda stack: waiting_outside_runtime(stack) == READ_LOOP)
     unread = int(frame.loc[of[READ_LOOP] & selects, "goroutines"].sum())
     if unread > case.thresholds.most_share * few:
-        words = text("serve {} HTTP connections with unclosed responses", Count(few))
+        of = text(", {}", Count(unread)) if unread < few else ""
+        words = text("serve {} HTTP connections{} with unclosed responses", Count(few), of)
         return Suspicion(few + many, words, True, True)
     words = text("serve {} idle connections of HTTP clients", Count(few))
     return Suspicion(few + many, words, True, True)
 
 
-def _many(dump: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
-    """Return a thousand or more at one place; a warning if unclosed, or by their memory."""
-    waiting = case.facts.goroutines.waiting
-    if waiting is None or waiting.there < case.thresholds.uncounted_goroutines:
+def _for_a_pool(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
+    """Return goroutines that wait for one of a pool's connections, of which none is in use."""
+    by_package, used = Counter[str](), set[str]()
+    for stack, there in frame.groupby(stacks_of(frame))["goroutines"].sum().items():
+        inside, own = inside_of_own(str(stack).split(";"))
+        row = signature_of(inside, GOROUTINES)
+        if row is not None and row.is_for_a_pool:
+            by_package[package_of(row.frames[0])] += int(there)
+        elif own:
+            used.update(map(package_of, inside))
+    package = max(by_package, key=lambda name: by_package[name], default="")
+    there = by_package[package]
+    if there < case.thresholds.waiters_per_holder or package in used:
         return None
-    is_open = not can_be_mended(waiting.function) and _wait_for_close(frame, waiting.function)
-    if not can_be_mended(waiting.function) and not is_open:
+    words = text("wait for a connection of a pool in {}, and none uses one", Quoted(package))
+    return Suspicion(there, words, there >= case.thresholds.goroutine_growth, is_placed=True)
+
+
+def _many(dump: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
+    """Return very many at one place; a warning if unclosed, or by their memory."""
+    waiting, limits = case.facts.goroutines.waiting, case.thresholds
+    if waiting is None:
+        return None
+    is_own = can_be_mended(waiting.function)
+    is_open = not is_own and _wait_for_close(frame, waiting.function)
+    least = limits.goroutine_growth if is_open else limits.uncounted_goroutines
+    if waiting.there < least or not (is_own or is_open):
         return None  # idle connections wait in Go's own library
     stay = hardly_any_end(case) and not _are_patient(frame, waiting.function, case)
-    told = is_open or stay or _held_share(dump.moment, case) >= case.thresholds.most_share
+    told = is_open or stay or _held_share(dump.moment, case) >= limits.most_share
     words = text("wait in {}", Function(waiting.function))
     return Suspicion(waiting.there, words, told, is_placed=True)
 

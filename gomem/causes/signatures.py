@@ -53,6 +53,7 @@ class Signature:
     is_innermost: bool = False
     is_general: bool = False
     is_open: bool = False
+    is_for_a_pool: bool = False
     is_elsewhere: bool = False
     states: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()

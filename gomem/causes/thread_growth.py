@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gomem.analysis.memory.groups import NATIVE
 from gomem.analysis.memory.totals import LOGGED
 from gomem.analysis.series.goroutine_growth import places_of
@@ -21,9 +19,9 @@ from gomem.causes.checks import threads_pile_up
 from gomem.causes.commands import CAPTURE, TAKE_STACKS, sentences, stacks_in
 from gomem.causes.evidence import known, rss_evidence, rss_path
 from gomem.causes.finding import Evidence, Finding, Severity, Site
-from gomem.causes.goroutines import begun_words, call_c, where_evidence
+from gomem.causes.goroutines import begun_words, occupy_threads, where_evidence
 from gomem.causes.missing_call import of_threads
-from gomem.causes.one_dump import SYSCALL, only_dump, threads_occupied
+from gomem.causes.one_dump import only_dump, threads_occupied
 from gomem.causes.sites import called_by, caller_sites
 from gomem.facts.moment import THREADS, MomentFacts
 from gomem.inputs.kinds import METRICS_PAGE
@@ -110,9 +108,7 @@ def _in_c(case: Case, threads: int) -> _InC | None:
     frame = dumps[-1].frame if dumps else None
     if frame is None or frame.empty or "stack" not in frame:
         return None
-    is_in_c = call_c(frame)
-    if "state" in frame:
-        is_in_c |= (frame["state"] == SYSCALL).fillna(False).to_numpy(np.bool_)
+    is_in_c = occupy_threads(frame)
     here = frame.loc[is_in_c, "goroutines"]
     most = case.thresholds.most_share
     if here.sum() <= most * threads:

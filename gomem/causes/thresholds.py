@@ -57,6 +57,7 @@ class Thresholds:
             does not count take less.
         file_bytes: file-mapping. Minimum size: every program maps a few MiB of its own files.
         same_mappings: file-mapping. Mappings of the same part of a file: a few can be of use.
+        deleted_files: file-mapping. Deleted files: a database has a few until its readers end.
         huge_pages_bytes: huge-pages. Minimum excess over Go's: two huge pages, at a heap's edges.
         huge_pages_whole_bytes: huge-pages. Minimum size if no file shows the excess: twice as much.
         huge_pages_whole_fraction: The same minimum as a share of RSS: from a quarter on, it is
@@ -234,6 +235,7 @@ class Thresholds:
     anonymous_bytes: int = 4 * MIB
     file_bytes: int = 4 * MIB
     same_mappings: int = 100
+    deleted_files: int = 10
     huge_pages_bytes: int = 4 * MIB
     huge_pages_whole_bytes: int = 8 * MIB
     huge_pages_whole_fraction: float = 0.25

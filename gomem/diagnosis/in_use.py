@@ -10,7 +10,7 @@ import pandas as pd
 
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
-from gomem.causes.signatures import known_sites
+from gomem.causes.signatures import RETAINED, known_sites, signatures
 from gomem.causes.sites import allocating_sites, share_words
 from gomem.diagnosis.grown_rows import grown_rows
 from gomem.diagnosis.pasted_profiles import part_words, table_words
@@ -18,7 +18,7 @@ from gomem.diagnosis.table_callers import MOSTLY, WORTH_NAMING
 from gomem.facts.profiles import ALLOCATED, IN_USE
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of
-from gomem.text import Bytes, Count, Function, Rate, Seconds, Share, Text, joined, text
+from gomem.text import Bytes, Command, Count, Function, Rate, Seconds, Share, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -68,7 +68,24 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     others = sum(row["value"] for row in rows if not row["function"])
     if others > max(row["value"] for row in rows if row["function"]):
         said = joined(" ", (_by_others_code(stacks, profile, others / total), said))
-    return joined(" ", filter(None, (said, _age(diagnosis, moment))))
+    kept = _kept_by_release(diagnosis, profile)
+    return joined(" ", filter(None, (said, kept, _age(diagnosis, moment))))
+
+
+def _kept_by_release(diagnosis: Diagnosis, profile: Profile) -> Text:
+    """Why most of what is in use stays in this Go release, unless a finding says so; else empty."""
+    if any(finding.missing_call is not None for finding in diagnosis.findings):
+        return Text()
+    total, top = profile.total(IN_USE), profile.top_rows(IN_USE)
+    sizes = dict(zip(top.function, top.cum.tolist(), strict=True))
+    known = {
+        row: sizes[name]
+        for name, row in (known_sites(sizes, total) if total >= MIB else ())
+        if RETAINED in row.of and row.before is not None and sizes[name] > MOSTLY * total
+    }
+    certain = filter(diagnosis.capture.go_version.certainly, known)
+    row = max(sorted(certain, key=signatures().index), key=lambda row: known[row], default=None)
+    return Text() if row is None else text("Check for a missing {}. {}", Command(row.call), row.why)
 
 
 def large_objects_words(profile: Profile) -> Text:

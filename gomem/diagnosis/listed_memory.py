@@ -23,10 +23,10 @@ from gomem.diagnosis.level_at_end import trend_words
 from gomem.facts.moment import MomentFacts, seconds_of
 from gomem.facts.told_beside import is_at_its_limit
 from gomem.inputs.cgroup.parse import USED
+from gomem.inputs.processes.containers import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.oom import OOM
-from gomem.inputs.processes.parse import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.text import (
     Bytes,
     Command,

@@ -316,8 +316,14 @@ def moved_words(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
 
 
 def reserved_words(diagnosis: Diagnosis) -> tuple[str, bool]:
-    """The change of the memory reserved by Go, if no file has RSS; whether it may be growth."""
-    account = diagnosis.facts.account
+    """The change of the memory reserved by Go, if no file has RSS; whether it may be growth.
+
+    Since the baseline, unless the capture itself shows a change.
+    """
+    account, against = diagnosis.facts.account, diagnosis.change_against_baseline
+    if against is not None and against.ends is not None and not (account and account.snapshots[1:]):
+        rose = _rose(*against.ends, diagnosis.thresholds, more=_headroom(against.earlier))
+        return against.sentence, rose
     if account is None or account.quantity != "reserved" or not account.snapshots[1:]:
         return "", False
     may_grow = _grew(account, account.last, diagnosis.thresholds)
@@ -371,8 +377,15 @@ def _grew(account: Account, last: Snapshot, thresholds: Thresholds) -> bool:
     return _rose(account.first, last, thresholds) and not has_stopped
 
 
-def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
-    change = after.total_bytes - before.total_bytes
+def _headroom(moment: MomentFacts) -> float:
+    """How far the heap would have grown until its next GC."""
+    goal, allocated = (moment.told(name) for name in ("NextGC", "HeapAlloc"))
+    return 0.0 if goal is None or allocated is None else max(0.0, goal - allocated)
+
+
+def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds, *, more: float = 0.0) -> bool:
+    """Whether the total rose; by `more`, it rises without growing."""
+    change = after.total_bytes - before.total_bytes - more
     is_large = change >= max(MIN_BYTES, MIN_SHARE * before.total_bytes)
     return is_large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
 

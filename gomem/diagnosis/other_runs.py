@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.profiles.published import BUILD_ID, VDSO
+from gomem.analysis.profiles.published import BUILD_ID, FILE, RELEASE, VDSO
 from gomem.capture.other_processes import RSS
 from gomem.capture.runs import GOROUTINES
 from gomem.facts.one_process import PROGRAM, told_apart_by
-from gomem.inputs.processes.parse import NO_NAME
+from gomem.inputs.processes.containers import NO_NAME
 from gomem.text import (
     Bytes,
     Command,
@@ -35,6 +35,8 @@ COMPARE_RUNS = text(
 
 TOLD_APART_BY = {
     BUILD_ID: ", by the build IDs in the heap profiles",
+    RELEASE: ", by the Go releases in the heap profiles",
+    FILE: ", by the program's path in the heap profiles",
     PROGRAM: ", by the inode of its program's file",
     VDSO: ", by the address of its [vdso]",
 }

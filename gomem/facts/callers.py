@@ -23,6 +23,7 @@ COLLECT = r"^runtime\.GC$|^runtime/debug\.[Ff]reeOSMemory$"
 # Every call into C passes runtime.cgocall, which goroutine profiles in text leave out: there the
 # wrapper shows the call. Those such as _Cfunc_GoBytes are Go's own: they copy into Go memory.
 CALL_C = r"^runtime\.cgocall$|\._Cfunc_([^G]|G[^o])"
+COPY = r"\._Cfunc_Go"
 # syscall.Mmap, unix.Mmap, Mmap in libraries built on them, and mmap-go; not runtime.mmap, which the
 # runtime uses itself.
 MAP = r"^(syscall|[^.]*/[^.]*(\.[^.]+)*)\.(\(\*mmapper\)\.)?[Mm]map(Ptr)?$|/mmap(-go)?\."
@@ -79,6 +80,11 @@ class Callers:
     def calling_c(self) -> tuple[Caller, ...]:
         """The callers of C."""
         return self.calling(CALL_C)
+
+    @cached_property
+    def copying_from_c(self) -> tuple[Caller, ...]:
+        """The functions that copy C memory to Go, by what this allocated: some call C."""
+        return self.calling(COPY, SINCE_START)
 
     @cached_property
     def mapping(self) -> tuple[Caller, ...]:

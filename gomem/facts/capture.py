@@ -139,7 +139,8 @@ class CaptureFacts:
     @property
     def of_earlier_processes(self) -> tuple[MomentFacts, ...]:
         """The snapshots of earlier processes."""
-        return self.moments[: len(self.moments) - len(self.of_last_process)]
+        last = {moment.name for moment in self.of_last_process}
+        return tuple(moment for moment in self.moments if moment.name not in last)
 
     @cached_property
     def by_moment(self) -> Mapping[str, MomentFacts]:
@@ -179,7 +180,8 @@ class CaptureFacts:
     @cached_property
     def limit_growth(self) -> TimeToLimit | None:
         """The time until the last snapshot's limit is reached; None if unknown."""
-        return growth_to_limit(self.moments, self.moments[-1].cgroup_use if self.moments else None)
+        moments = self.of_last_process
+        return growth_to_limit(moments, moments[-1].cgroup_use if moments else None)
 
     def regions(self, moment: str) -> pd.DataFrame:
         """Return the regions of a snapshot's address space; see `analysis.mappings.kinds.REGIONS`.
@@ -270,7 +272,7 @@ class CaptureFacts:
     @cached_property
     def counters(self) -> CollectorCounters | None:
         """The process's own GC counters; None if no file has them."""
-        readings = [moment.counter_reading for moment in self.moments]
+        readings = [moment.counter_reading for moment in self.of_last_process]
         return collector_counters([reading for reading in readings if reading is not None])
 
     @property

@@ -9,13 +9,23 @@ A capture whose folders `before` and `after` are of two processes is two capture
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.profiles.published import BUILD_ID, VDSO, are_apart, marks_of
+from gomem.analysis.profiles.published import (
+    BUILD_ID,
+    FILE,
+    RELEASE,
+    VDSO,
+    are_apart,
+    marks_of,
+)
 from gomem.capture.place import AFTER, BEFORE, place_of_word
+from gomem.capture.release import release_of
+from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,45 +37,81 @@ if TYPE_CHECKING:
 
 BINARY = "binary"  # a kind of mapping
 PROGRAM = "program"  # its file, by device and inode
-BUILD = {BUILD_ID, PROGRAM}  # marks that another build changes, and a restart does not
+BUILD = {BUILD_ID, FILE, PROGRAM, RELEASE}  # marks that a restart does not change
+_RELEASE = re.compile(r"(v|version|rel|release|build|go)[-_. ]?([0-9][\w.]*)", re.IGNORECASE)
 COUNTERS = ("NumGC", "TotalAlloc", "Mallocs", "PauseTotalNs")
 LAST_GC = "LastGC"
 ROUNDING = 0.99  # a log can print a counter rounded up
 NEAR = pd.Timedelta("10ms")  # a page of metrics rounds times
 
+_Shown = tuple["pd.Series | None", dict[str, object]]  # counters and marks of a snapshot
+
 
 def of_last_process(
     moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]
 ) -> Sequence[MomentFacts]:
-    """Return the snapshots since the process last changed, as far as their files show it."""
+    """Return the snapshots of the process of the last one, as far as their files show it.
+
+    Processes follow each other. But if one would begin within a folder, and the snapshots of that
+    folder alone are of one process, two processes were recorded side by side in their folders.
+    """
+    shown = [_shown(moment, profiles.get(moment.name)) for moment in moments]
+    began = _begin_of_last(shown)
+    if not began:
+        return moments
+    last = _folder(moments[-1].name)
+    beside = [place for place, moment in enumerate(moments) if _folder(moment.name) == last]
+    if beside[0] >= began or _begin_of_last([shown[place] for place in beside]):
+        return moments[began:]
+    return [moments[place] for place in beside]
+
+
+def _shown(moment: MomentFacts, profile: Profile | None) -> _Shown:
+    return _counters(moment), _marks(moment, profile)
+
+
+def _begin_of_last(shown: Sequence[_Shown]) -> int:
+    """The place of the first snapshot of the last process, if one process follows another."""
     began, counters = 0, None
     marks: dict[str, object] = {}
-    for place, moment in enumerate(moments):
-        known, found = _counters(moment), _marks(moment, profiles.get(moment.name))
+    for place, (known, found) in enumerate(shown):
         fell = known is not None and counters is not None and _fell(counters, known)
         if fell or are_apart(marks, found):
             began, counters, marks = place, None, {}
         marks |= found
         counters = counters if known is None else known
-    return moments[began:]
+    return began
 
 
 def told_apart_by(facts: CaptureFacts) -> set[str]:
     """Return the marks that changed with the last process; empty if only counters show it."""
-    earlier, last = facts.of_earlier_processes, facts.of_last_process
-    if not earlier:
-        return set()
-    profiles = facts.capture.heap_profiles
-    before, after = (_marks(m, profiles.get(m.name)) for m in (earlier[-1], last[0]))
+    profiles, moments = facts.capture.heap_profiles, facts.by_moment
+    before, after = (
+        dict(
+            mark for name in names for mark in _marks(moments.get(name), profiles.get(name)).items()
+        )
+        for names in _processes(facts)
+    )
     return {name for name in before.keys() & after.keys() if before[name] != after[name]}
 
 
-def _marks(moment: MomentFacts, profile: Profile | None) -> dict[str, object]:
+def _processes(facts: CaptureFacts) -> tuple[list[str], list[str]]:
+    """The snapshots of earlier processes and of the last; by heap profiles if only these exist."""
+    if facts.moments:
+        parts = facts.of_earlier_processes, facts.of_last_process
+        earlier, last = ([moment.name for moment in part] for part in parts)
+    else:
+        last = [*facts.profiles.of_last_process]
+        earlier = [name for name in facts.capture.heap_profiles if name not in last]
+    return earlier, last
+
+
+def _marks(moment: MomentFacts | None, profile: Profile | None) -> dict[str, object]:
     """What stays as long as a process lives, by a snapshot's files."""
     marks: dict[str, object] = {} if profile is None else marks_of(profile)
-    if moment.pid is not None:
+    if moment is not None and moment.pid is not None:
         marks["PID"] = moment.pid
-    if moment.mappings is not None:
+    if moment is not None and moment.mappings is not None:
         marks |= _marks_of_mappings(moment.mappings)
     return marks
 
@@ -102,21 +148,37 @@ def halves(facts: CaptureFacts) -> tuple[Capture, Capture] | None:
     """Return the captures of the folders for before and after; None if there are no two.
 
     One folder has all snapshots of earlier processes, the other all of the last. The folders are
-    named for before and after, or the two are builds of a program.
+    named for before and after or for releases, or the two are builds of a program.
     """
-    capture, of_earlier = facts.capture, [moment.name for moment in facts.of_earlier_processes]
-    folders = {name.partition("/")[0] for name in capture.by_moment}
-    if len(folders) != 2 or not of_earlier:
+    early, late = ({_folder(name) for name in names} for names in _processes(facts))
+    folders = {_folder(name) for name in facts.capture.by_moment}
+    if len(folders) != 2 or (len(early), len(late)) != (1, 1) or early == late:
         return None
-    early, late = (
-        {m.name.partition("/")[0] for m in moments}
-        for moments in (facts.of_earlier_processes, facts.of_last_process)
-    )
-    places = [place_of_word(folder) for folder in (*early, *late)]
-    is_in_order = places == [BEFORE, AFTER] or bool(BUILD & told_apart_by(facts))
-    if len(early) != 1 or len(late) != 1 or early == late or not is_in_order:
+    in_time = [*early, *late]
+    in_order = _by_names(*in_time)
+    if BUILD & told_apart_by(facts):
+        in_order = in_order or in_time
+    if not in_order:
         return None
-    return _part(capture, *early), _part(capture, *late)
+    before, after = (_part(facts.capture, folder) for folder in in_order)
+    return before, after
+
+
+def _by_names(*folders: str) -> list[str]:
+    """Sort two folders by their names; empty if these are for nothing that has an order.
+
+    Two processes can run side by side, so their names count for more than the clock.
+    """
+    places = [place_of_word(folder) for folder in folders]
+    if sorted(place for place in places if place is not None) == [BEFORE, AFTER]:
+        return sorted(folders, key=lambda folder: place_of_word(folder) or 0)
+    releases = [_RELEASE.fullmatch(folder) for folder in folders]
+    words = {None if release is None else release[1] for release in releases}
+    return sorted(folders, key=natural_key) if len(words) == 1 and None not in words else []
+
+
+def _folder(name: str) -> str:
+    return name.partition("/")[0]
 
 
 def _part(capture: Capture, folder: str) -> Capture:
@@ -125,11 +187,16 @@ def _part(capture: Capture, folder: str) -> Capture:
     def is_in(path: str) -> bool:
         return path == folder or path.startswith(f"{folder}/")
 
+    files = tuple(file for file in capture.files if is_in(file.source.name))
+    said = release_of(None, capture.manifest, capture.files)
+    if said == capture.go_version:  # the user does not give it
+        said = release_of(None, capture.manifest, files)
     return replace(
         capture,
         name=f"{capture.name}/{folder}",
+        go_version=capture.go_version if said.exact is None else said,
         by_moment={name: known for name, known in capture.by_moment.items() if is_in(name)},
-        files=tuple(file for file in capture.files if is_in(file.source.name)),
+        files=files,
         passed_over=tuple(source for source in capture.passed_over if is_in(source.name)),
         damaged=tuple(damage for damage in capture.damaged if is_in(damage.source)),
         looks={path: look for path, look in capture.looks.items() if is_in(path)},

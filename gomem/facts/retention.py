@@ -32,7 +32,7 @@ _LINE_COLUMNS = {
 
 def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
     """Return what is released to the kernel, and why not more; None without data."""
-    capture, moments, log = facts.capture, facts.moments, facts.capture.gc
+    capture, moments, log = facts.capture, facts.of_last_process, facts.capture.gc
     cycles = cycles_of(capture)
     lines = None if log is None or cycles is None else log.scavenges
     times = pd.Series([moment.time for moment in moments], dtype="datetime64[ns, UTC]")

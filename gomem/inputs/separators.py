@@ -11,12 +11,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gomem.inputs.markdown import FENCE
 from gomem.inputs.processes.dates import is_date
+from gomem.inputs.unwrap import PROMPT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_BYTES = 200  # a separator is shorter
+MAX_LINES_ABOVE = 5  # a time, a fence and a command, with blank lines between them
 AROUND = b"=-#*+<>[]~_ \t\r"
 _NAME = re.compile(rb"(?:#{2,6}|={2,}|-{2,}|\*{2,}|>{2,}|<{2,}|~{2,}) ?[^\s#=*<>~|-][^\n|]*")
 _RULE = re.compile(rb"#{3,}|={3,}|-{3,}|\*{3,}|~{3,}|_{3,}")
@@ -51,6 +54,13 @@ def is_separator(line: bytes) -> bool:
     if _BY_GO_TEST.match(line) or _IN_A_DIFF.fullmatch(line):
         return False
     return _NAME.fullmatch(line.rstrip()) is not None
+
+
+def time_above(lines: Sequence[bytes], place: int) -> bytes:
+    """Return the time that is the line above an artefact, its fence and its command; else empty."""
+    above = lines[max(0, place - MAX_LINES_ABOVE) : place]
+    said = (line.strip() for line in reversed(above) if line.strip() and not FENCE.fullmatch(line))
+    return next((time_in(line) for line in said if PROMPT.fullmatch(line) is None), b"")
 
 
 def is_rule(line: bytes) -> bool:

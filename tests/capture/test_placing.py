@@ -105,6 +105,18 @@ def test_folders_of_kinds_at_the_top_leave_nothing_but_the_names():
     assert ["t01", "t02", "t01", "t02"] == list(found.values())
 
 
+def test_a_folder_of_one_kind_completes_the_snapshot_above_it():
+    beside, _ = placed(
+        artefact("proc-1-status", "status"),
+        artefact("cgroup/memory.max", "cgroup"),
+        artefact("cgroup/memory.stat", "cgroup"),
+    )
+    later, _ = placed(artefact("smaps"), artefact("smaps-2/smaps"))
+
+    assert 1 == len(set(beside.values()))
+    assert 2 == len(set(later.values()))
+
+
 def test_a_folder_that_is_called_like_a_kind_is_a_moment_if_no_kind_repeats():
     found, _ = placed(
         artefact("1/heap/smaps"), artefact("1/heap/status", "status"), artefact("2/proc/smaps")

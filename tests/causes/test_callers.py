@@ -23,7 +23,8 @@ def caller(function, called, **about):
 def callers(**found):
     """Facts about callers of which these are given."""
     made = Callers(SimpleNamespace(by_moment={}, heap_profiles={}))
-    nobody = {"collecting": (), "calling_c": (), "mapping": (), "recursing": ()}
+    names = ("collecting", "calling_c", "copying_from_c", "mapping", "recursing")
+    nobody = dict.fromkeys(names, ())
     vars(made).update(nobody | {name: (one,) for name, one in found.items()})
     return made
 
@@ -60,6 +61,16 @@ def test_where_no_file_says_it_none_is_named(name):
 
     assert () == finding.sites
     assert ", calls " not in finding.next_step
+
+
+def test_who_copies_from_c_calls_it_though_not_most():
+    copies = callers(copying_from_c=caller("main.look", "m._Cfunc_GoBytes", path="heap.pb.gz"))
+
+    (finding,) = native_memory.find(but(answers(facts(BRK)), callers=copies))
+
+    assert () == finding.sites
+    assert "main.look, m.go:7, calls C (heap.pb.gz)." in finding.next_step
+    assert "A CPU profile shows" in finding.next_step
 
 
 @pytest.mark.parametrize(("depth", "named"), [(9, ("main.wait",)), (10, ("main.visit",))])

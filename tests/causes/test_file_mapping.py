@@ -6,6 +6,7 @@ import gomem
 from gomem.analysis.mappings.kinds import classify_mappings
 from gomem.causes.file_mapping import dirty_bytes, find
 from gomem.causes.finding import Severity
+from gomem.text import Count
 from gomem.units import MIB
 from tests.builders import smaps_entry
 from tests.causes.situations import HIGH, answers, facts
@@ -25,6 +26,42 @@ def test_clean_pages_of_a_file_are_no_warning():
         == found.title
     )
     assert found.next_step.startswith("Nothing to do: ")
+
+
+def segments(deleted: int, others: int = 0, device: str = "fe:00", perms: str = "rw-s") -> str:
+    """Mappings of 4 MiB each."""
+    names = [f"/data/{n}.seg (deleted)" for n in range(deleted)]
+    names += [f"/data/{n}.seg" for n in range(others)]
+    entries = (
+        smaps_entry(HIGH + n * 8 * MIB, HIGH + (2 * n + 1) * 4 * MIB, perms, name, rss_kib=4096)
+        for n, name in enumerate(names)
+    )
+    return "".join(entries).replace("00:00 7", f"{device} 7")
+
+
+@pytest.mark.parametrize(
+    ("deleted", "others", "found"),
+    [
+        pytest.param(12, 1, 12, id="nothing unmaps them"),
+        pytest.param(3, 10, None, id="a few are still read"),
+        pytest.param(12, 30, None, id="most are there"),
+    ],
+)
+def test_many_deleted_files_that_are_mapped_are_never_unmapped(deleted, others, found):
+    (finding,) = find(answers(facts(segments(deleted, others))))
+
+    said = [count.value for count in finding.title.of(Count)]
+    assert (found in said) == ("munmap" in finding.next_step)
+    assert found is None or (Severity.WARNING, "possible") == (finding.severity, finding.confidence)
+
+
+@pytest.mark.parametrize(("device", "dirty"), [("fe:00", 0), ("103:2", 0), ("00:2a", 40 * MIB)])
+def test_dirty_pages_of_a_deleted_file_on_a_device_of_its_own_are_written_back(device, dirty):
+    entry = mapped("/data/gone (deleted)", 40).replace("00:00 7", f"{device} 7")
+    kib = f"Private_Dirty:  {40 << 10} kB\nShared_Dirty:   0 kB\nAnonymous:"
+    moment = facts(entry.replace("Anonymous:", kib))
+
+    assert dirty == dirty_bytes(moment.mappings[moment.mappings["kind"] == "mapped-file"])
 
 
 STATUS = (

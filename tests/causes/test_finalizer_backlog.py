@@ -188,6 +188,16 @@ def test_one_that_is_blocked_does_not_run_and_is_likely(tmp_path, loop, state):
     assert ("state of its goroutine", state) in [(row.field, row.value) for row in found.evidence]
 
 
+def test_one_that_is_blocked_in_a_single_dump_is_a_note(tmp_path):
+    (tmp_path / "stacks.txt").write_text(BLOCKED.format(loop=LOOPS[0], state="chan send"))
+
+    (found,) = finalizer_backlog.find(gomem.diagnose(tmp_path).case)
+
+    assert (Severity.INFO, "possible") == (found.severity, found.confidence)
+    assert "blocked (chan send)" in found.title
+    assert ["main.(*spool).note"] == [site.own_function for site in found.sites]
+
+
 def test_one_that_sleeps_is_not_blocked(tmp_path):
     (found,) = finalizer_backlog.find(growing(tmp_path, LOOPS[1]))
 

@@ -254,6 +254,45 @@ def test_a_single_dump_in_which_most_are_blocked_in_a_send_or_a_lock(
         assert ["main.(*desk).ask"] == [site.own_function for site in one.sites]
 
 
+OF_A_POOL = "database/sql.(*DB).conn(0x1)\n\t/go/sql.go:9 +0x1\nmain.(*desk).ask(0x1)"
+OF_ROWS = (
+    "database/sql.(*Rows).awaitDone(0x1)\n\t/go/sql.go:9 +0x1\n"
+    "created by database/sql.(*Rows).initContextClose"
+)
+QUERIES = "net.(*conn).Read(0x1)\n\t/go/net.go:9 +0x1\ndatabase/sql.(*DB).query(0x1)"
+READS = f"{QUERIES}\n\t/go/sql.go:9 +0x1\nmain.(*desk).ask(0x1)"
+SERVES = "main.serve(0x1)"
+
+
+@pytest.mark.parametrize(
+    ("groups", "found"),
+    [
+        pytest.param({OF_A_POOL: 136, SERVES: 4}, "warning", id="none uses a connection"),
+        pytest.param({OF_A_POOL: 12, SERVES: 4}, "info", id="a few wait"),
+        pytest.param({OF_A_POOL: 6, SERVES: 4}, None, id="too few"),
+        pytest.param({OF_A_POOL: 136, READS: 10}, None, id="a busy pool of 10"),
+        pytest.param({OF_A_POOL: 36, SERVES: 60}, None, id="some of the workers"),
+        pytest.param({OF_ROWS: 150, SERVES: 20}, "warning", id="more rows than could be read"),
+        pytest.param({OF_ROWS: 150, READS: 150, SERVES: 20}, None, id="150 queries run"),
+        pytest.param({OF_ROWS: 60, SERVES: 20}, None, id="few rows"),
+    ],
+)
+def test_goroutines_that_only_wait_for_a_pool_or_are_of_unclosed_rows(tmp_path, groups, found):
+    stacks = [stack for stack, there in groups.items() for _ in range(there)]
+    dump = "".join(
+        f"goroutine {number**2} [select]:\n{stack}\n\t/src/main.go:9 +0x1d\n\n"
+        for number, stack in enumerate(stacks, start=1)
+    )
+    (tmp_path / "goroutines.txt").write_text(dump)
+
+    findings = goroutine_leak.find(gomem.diagnose(tmp_path).case)
+
+    assert ([found] if found else []) == [str(finding.severity) for finding in findings]
+    for finding in findings:
+        assert "possible" == finding.confidence
+        assert "rows.Close()" == finding.missing_call.call
+
+
 @pytest.mark.parametrize(
     ("frames", "found"),
     [

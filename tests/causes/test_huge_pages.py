@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from gomem.analysis.memory.skew import Skew
 from gomem.causes.finding import Severity
 from gomem.causes.huge_pages import find
@@ -101,6 +103,24 @@ def test_mappings_of_the_programs_own_in_huge_pages_are_a_note():
     assert 61 * MIB == found.bytes
     assert "outside the Go heap" in found.title
     assert "hg" in found.mechanism
+
+
+@pytest.mark.parametrize(
+    ("flags", "said", "asks"),
+    [
+        pytest.param("rd wr hg", "asked for them", False, id="asked for"),
+        pytest.param("rd wr", "setting is `always`", True, id="not asked for"),
+        pytest.param("", "Either", True, id="not printed"),
+    ],
+)
+def test_the_flags_of_a_mapping_say_who_asked_for_huge_pages(flags, said, asks):
+    entry = own_mapping(62, 62).replace("VmFlags: rd wr mr mw me ac ", f"VmFlags: {flags}")
+    moment = facts(entry, HeapAlloc=8, HeapInuse=8, HeapSys=64)
+
+    (found,) = find(answers(moment))
+
+    assert said in found.mechanism
+    assert asks == ("transparent_hugepage" in found.next_step)
 
 
 def test_from_which_size_and_share_they_are_one():

@@ -124,8 +124,10 @@ def codes(diagnosis):
     return {finding.code: finding for finding in diagnosis.findings}
 
 
-def test_a_dump_in_which_most_goroutines_are_in_c_shows_their_threads(tmp_path):
-    (tmp_path / "goroutines.txt").write_text(dump(stuck=550))
+@pytest.mark.parametrize("is_text", [True, False])
+def test_a_dump_in_which_most_goroutines_are_in_c_shows_their_threads(tmp_path, is_text):
+    grouped = IN_C.format(total=553, stuck=550)
+    (tmp_path / "goroutines.txt").write_text(dump(stuck=550) if is_text else grouped)
 
     found = codes(gomem.diagnose(tmp_path))
 

@@ -130,3 +130,62 @@ def test_the_growth_since_a_build_before_is_asked_of_both_profiles(tmp_path):
 
     assert [f"{name}/heap.pb.gz" for name in ("v2.4.0", "v2.3.0")] == [*command.value.of(File)]
     assert "--base" in command
+
+
+def side_by_side(tmp_path, first, second):
+    """Two processes that allocate 20 and 90 MiB in two readings each, in alternating order."""
+    for number in (1, 2):
+        for place, (folder, mib) in enumerate(((first, 80), (second, 10))):
+            written(
+                tmp_path, f"{folder}/vars.{number}", TotalAlloc=(mib + number * mib // 8) << 20,
+                NumGC=STATS["NumGC"] + mib * number,
+                LastGC=STATS["LastGC"] + (2 * number + place) * 10**9,
+            )  # fmt: skip
+    return diagnose(tmp_path)
+
+
+def test_of_processes_side_by_side_only_those_of_one_folder_are_subtracted(tmp_path):
+    facts = side_by_side(tmp_path, "pod-a", "pod-b").facts
+
+    assert ["pod-a/1", "pod-b/1", "pod-a/2", "pod-b/2"] == [m.name for m in facts.moments]
+    assert ["pod-b/1", "pod-b/2"] == [m.name for m in facts.of_last_process]
+    assert ["pod-a/1", "pod-a/2"] == [m.name for m in facts.of_earlier_processes]
+    assert 10 == facts.counters.cycles
+    assert 1 << 20 == facts.counters.allocated_bytes
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "baseline"),
+    [
+        pytest.param("before", "after", "before", id="named for before and after"),
+        pytest.param("after", "before", "before", id="the clock has no say"),
+        pytest.param("v1.10.0", "v1.9.0", "v1.9.0", id="versions"),
+        pytest.param("rel-411", "rel-412", "rel-411", id="releases"),
+        pytest.param("web-1", "web-2", None, id="replicas"),
+        pytest.param("v1", "rel-2", None, id="different words"),
+    ],
+)
+def test_the_names_of_two_folders_order_processes_side_by_side(first, second, baseline, tmp_path):
+    found = side_by_side(tmp_path, first, second)
+
+    name = found.baseline and found.baseline.capture.name
+    assert (baseline and f"{tmp_path}/{baseline}") == name
+
+
+@pytest.mark.parametrize(
+    ("mib", "grew"),
+    [
+        pytest.param(90, True, id="more than its headroom"),
+        pytest.param(35, False, id="until the goal of 40 MiB, garbage alone"),
+    ],
+)
+def test_without_rss_the_change_since_the_baseline_is_said(mib, grew, tmp_path):
+    for folder, size in (("before", 20), ("after", mib)):
+        path = f"{folder}/memstats.json"
+        sizes = dict.fromkeys(("HeapAlloc", "HeapInuse", "HeapSys"), size << 20)
+        written(tmp_path, path, **sizes, HeapIdle=0, NumGC=3)
+    earlier, later = (tmp_path / name for name in ("before", "after"))
+    verdict = diagnose(later, baseline=earlier).verdict
+
+    assert grew == (verdict.severity is not None)
+    assert "baseline" in verdict.moved + verdict.headline

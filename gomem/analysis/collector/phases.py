@@ -95,7 +95,8 @@ def _phases_of(cycles: Arrays, steps: Arrays) -> Iterator[dict[str, object]]:
 def _names(cycles: Arrays, steps: Arrays) -> np.ndarray:
     """Return the phase of each collection of a run."""
     names = np.full(len(cycles["run"]), "steady", dtype=object)
-    started = _start_up(cycles["heap_live_bytes"])
+    begins_late = cycles["number"][0] > SHORTEST  # such a log has no start-up
+    started = 0 if begins_late else _start_up(cycles["heap_live_bytes"])
     rest = _cut(steps, started, len(names))
     length = len(rest["seconds"])
     if length >= 2 * SHORTEST:

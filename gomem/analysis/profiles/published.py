@@ -38,6 +38,8 @@ ALLOCATED = "alloc_space"
 AT_ONCE = 0.1  # of the usual time between two profiles: less is not an interval
 IN_USE = "inuse_space"
 BUILD_ID = "build ID"  # of the program, the first mapping
+FILE = "program's path"  # of the first mapping
+RELEASE = "Go release"  # that compiled it
 VDSO = "[vdso]"  # mapped by the kernel at a random address when a process starts
 
 
@@ -114,10 +116,12 @@ class _Shown:
 
 
 def marks_of(profile: Profile) -> dict[str, object]:
-    """Return what stays while a process lives: its build ID, and the address of its [vdso]."""
+    """Return what stays while a process lives: its program, and the address of its [vdso]."""
     strings, mapped = profile.columns.strings, profile.columns.mappings
     files = [strings[file] for file in mapped.file]
-    marks: dict[str, object] = {BUILD_ID: strings[mapped.build_id[0]]} if files else {}
+    marks: dict[str, object] = {RELEASE: profile.go_version}
+    if files:
+        marks |= {BUILD_ID: strings[mapped.build_id[0]], FILE: files[0]}
     if VDSO in files:
         marks[VDSO] = int(mapped.start[files.index(VDSO)])
     return {name: mark for name, mark in marks.items() if mark}

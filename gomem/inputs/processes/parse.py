@@ -29,7 +29,22 @@ from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.markdown import FENCE, without_tags
 from gomem.inputs.processes.bare_pairs import looks_like_pairs, parse_pairs
 from gomem.inputs.processes.beside import Beside, is_beside, is_prose
-from gomem.inputs.processes.dates import before_prompt, seconds_elapsed, time_of, time_of_day
+from gomem.inputs.processes.containers import (
+    CRICTL_STATS,
+    DOCKER_STATS,
+    KUBECTL_TOP,
+    OLD_DOCKER,
+    of_container,
+    of_crictl,
+    of_pod,
+)
+from gomem.inputs.processes.dates import (
+    before_prompt,
+    clock_of,
+    seconds_elapsed,
+    time_of,
+    time_of_day,
+)
 from gomem.inputs.processes.docker_json import rows_of_json
 from gomem.inputs.processes.headless import (
     COMMANDS,
@@ -53,9 +68,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
-    from gomem.inputs.processes.row import Rounded
-
-NAMELESS = b"container"  # a pasted table of which only the memory columns are left
 HEAD_BYTES = 1 << 16
 HEAD_LINES = 40  # lines searched for the header
 # The columns requested by a command above the rows: `ps -eo rss,comm | grep api` prints no header.
@@ -66,20 +78,8 @@ ASKED_FULL = re.compile(rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-\w{0,8}F\w{
 # A header of docker stats that lost its newline.
 GLUED = re.compile(rb"(.*MEM USAGE */ *LIMIT.*?(?:PIDS|BLOCK I/O))([0-9a-f]{12} .*)")
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
-USAGE = re.compile(
-    rb"(?P<before>.*?)(?<![\d.])(?P<usage>\d[\d.]*+ ?[KMGTkmgt]?i?B) */ *"
-    rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B\b.*|[^\s\w]\S{0,15}(?: .*)?|[xX]+\S{0,15}(?: .*)?)"
-)
-LIMIT = re.compile(rb"(?<![\d.])\d[\d.]*+ ?[KMGTkmgt]?i?B\b")
 CRICTL = re.compile(rb"CONTAINER +(?P<named>NAME +)?CPU % +MEM +DISK +INODES.*")
-# MEM is the working set, in units of 1000.
-CRICTL_ROW = re.compile(
-    rb"(?P<id>[0-9a-f]{8,64})(?: +(?P<name>\S+))? +\d[\d.]* +(?P<size>\d[\d.]*[kMGT]?B)"
-    rb" +\d[\d.]*[kMGT]?B +\d+.*"
-)
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
-POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
-NO_NAME = '""'  # of a container without a name
 DATE = re.compile(
     rb"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[AP]M )?[A-Z]{2,5} \d{4} +"
 )
@@ -101,8 +101,6 @@ COMMENT = re.compile(rb"\s*#").match
 _COUNT = re.compile(rb"\d{1,10}")  # a PID, or threads
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d{1,3}[kmgtKMGT]$)")
 TOP, PS = "top", "ps"
-DOCKER_STATS, CRICTL_STATS, KUBECTL_TOP = "docker stats", "crictl stats", "kubectl top"
-OLD_DOCKER = "docker stats before 1.13"  # its usage is the whole charge, in units of 1000
 
 
 class _Form(NamedTuple):
@@ -195,7 +193,8 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
                 reading, seen = reading + 1, set()
             seen.add(who)
             beside.begin(row)
-            dated = replace(row, time=at, time_of_day=of_day)
+            is_dated = row.time or row.time_of_day  # by a column
+            dated = row if is_dated else replace(row, time=at, time_of_day=of_day)
             rows.append(replace(dated, reading=reading, line=number))
         elif AGAIN.fullmatch(line):
             form = None
@@ -265,7 +264,7 @@ def _form_of_row(line: bytes) -> _Form | None:
     if POD_ROW.fullmatch(line) is None:
         return None
     above = len(line.split()) > 3
-    return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=above))
+    return _Form(KUBECTL_TOP, lambda row: of_pod(row, above=above))
 
 
 def _form_of(line: bytes) -> _Form | None:
@@ -276,11 +275,11 @@ def _form_of(line: bytes) -> _Form | None:
         is_old = not has_id and line.startswith(b"CONTAINER") and b"PIDS" not in line
         tool = OLD_DOCKER if is_old else DOCKER_STATS
         oldest = b"USAGE/LIMIT" in line  # before 1.9, in units of 1024, too
-        return _Form(tool, lambda row: _of_container(row, tool, named=named, is_sure=oldest))
+        return _Form(tool, lambda row: of_container(row, tool, named=named, is_sure=oldest))
     if CRICTL.fullmatch(line):
-        return _Form(CRICTL_STATS, _of_crictl)
+        return _Form(CRICTL_STATS, of_crictl)
     if pods := KUBECTL.fullmatch(line):
-        return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
+        return _Form(KUBECTL_TOP, lambda row: of_pod(row, above=pods["above"] is not None))
     names = in_english(line.replace(b"^", b" ").split())  # busybox marks the sort column with `^`
     if not _one_of(RESIDENT, names):
         return None
@@ -350,6 +349,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
         return None
     virtual = None if mapped is None else rounded_size(cells[mapped], bare=KIB)
     shared = rounded_size(cells[b"SHR"], bare=KIB) if b"SHR" in cells else None
+    time, of_day = (None, "") if names[0] in PS_COLUMNS else clock_of(words[0])
     return ProcessRow(
         tool,
         words[command].decode("utf-8", "backslashreplace") if names[command] in COMMANDS else "",
@@ -359,41 +359,6 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
         shared_bytes=None if shared is None else shared.bytes,
         threads=int(cells[b"NLWP"]) if _COUNT.fullmatch(cells.get(b"NLWP", b"")) else None,
         age_seconds=seconds_elapsed(cells.get(b"ELAPSED", b"")),
+        time=time,
+        time_of_day=of_day,
     )
-
-
-def _of_container(line: bytes, tool: str, *, named: bool, is_sure: bool) -> ProcessRow | None:
-    found = USAGE.fullmatch(line)
-    if found is None or (usage := rounded_size(found["usage"])) is None:
-        return None
-    before = found["before"].split()
-    name = before[1] if named and len(before) > 1 else b"".join(before[:1]) or NAMELESS
-    limit = _limit(found["limit"])
-    most = None if limit is None or not limit.bytes else limit.bytes
-    is_sure = is_sure or re.search(rb"\d ?[kMGT]B", found["usage"]) is not None
-    printed_by = tool if tool != OLD_DOCKER or is_sure else DOCKER_STATS
-    row = ProcessRow(printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage)
-    return replace(row, limit_bytes=most, container_id=before[0] if named and before else b"")
-
-
-def _of_crictl(line: bytes) -> ProcessRow | None:
-    found = CRICTL_ROW.fullmatch(line)
-    if found is None or (size := rounded_size(found["size"])) is None:
-        return None
-    name = (found["name"] or found["id"]).decode("utf-8", "backslashreplace")
-    return ProcessRow(CRICTL_STATS, name, working_set=size)
-
-
-def _limit(text: bytes) -> Rounded | None:
-    """Return the limit that a text begins with; None if it is masked."""
-    return rounded_size(size[0]) if (size := LIMIT.match(text)) else None
-
-
-def _of_pod(line: bytes, *, above: bool) -> ProcessRow | None:
-    found = POD.fullmatch(line)
-    if found is None or (found[1] is not None and not above):
-        return None
-    size = rounded_size(found[3])
-    name = b"/".join(filter(None, (found[1], found[2]))).decode("utf-8", "backslashreplace")
-    name = f"{name}/{NO_NAME}" if above and found[1] is None else name
-    return None if size is None else ProcessRow(KUBECTL_TOP, name, working_set=size)

@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.inputs.cgroup.table import CGROUP
+from gomem.inputs.processes.containers import DOCKER_STATS
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER, excludes_all_cache
 from gomem.inputs.processes.oom import OOM
-from gomem.inputs.processes.parse import DOCKER_STATS, looks_like_processes, parse_processes
+from gomem.inputs.processes.parse import looks_like_processes, parse_processes
 from gomem.inputs.processes.row import of_one_reading
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain

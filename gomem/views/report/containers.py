@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.inputs.processes.containers import OLD_DOCKER
 from gomem.inputs.processes.docker_releases import CACHELESS_DOCKER
-from gomem.inputs.processes.parse import OLD_DOCKER
 from gomem.text import Quoted, text
 from gomem.units import format_bytes
 from gomem.views.document import Cell, Section

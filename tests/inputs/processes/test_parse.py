@@ -703,3 +703,19 @@ def test_a_row_of_top_whose_columns_are_unknown_is_not_read_by_its_head():
 
     assert [556728 * 1024] == [process.rss.bytes for process in rows.rows]
     assert ["line 3"] == [fault.where for fault in damage]
+
+
+@pytest.mark.parametrize(
+    ("head", "clocks", "of_day"),
+    [
+        pytest.param("time   ", ("11:49:14", "11:49:44"), ["11:49:14", "11:49:44"], id="a clock"),
+        pytest.param("when   ", ("11:49:14", "11:49:44"), ["11:49:14", "11:49:44"], id="by a word"),
+        pytest.param("TIME   ", ("00:00:14", "00:00:44"), ["", ""], id="CPU time, by ps"),
+    ],
+)
+def test_a_column_before_those_of_ps_is_the_time_of_the_reading(head, clocks, of_day):
+    rows = "".join(f"{clock} 28199 39456 birdcall\n" for clock in clocks)
+
+    table, damage = parse_processes(f"{head} PID   RSS COMMAND\n{rows}".encode(), source="")
+
+    assert ([], of_day) == (damage, [row.time_of_day for row in table.rows])
