@@ -111,11 +111,9 @@ class Capture(WithDamage, Mapping[str, Moment]):
         manifest: The collector's facts about the process, and the data it could not get.
         unread_evidence: Paths of files of unknown kind that contain memory data.
         other_runs: Readings that no frame has: of earlier processes in a text, or before its last.
-        unused_sizes, unused_counts, unused_settings: What no frame has: sizes and goroutine counts
-            in prose, variables set, with their file.
-        told_beside, stated, unit: What tables and sentences of a text say, and a unit of systemd.
-        system: The operating system named in a text, if it is not Linux; else empty.
-        place: The folder or archive in which the files' paths begin, as it was named.
+        unused_sizes, unused_counts, unused_settings: Of prose; by file. No frame has them.
+        told_beside, stated, unit: Of tables and sentences of a text, and of a unit of systemd.
+        system, place: The system that a text names, if not Linux; where the files' paths begin.
     """
 
     name: str

@@ -60,8 +60,7 @@ class Thresholds:
         deleted_files: file-mapping. Deleted files: a database has a few until its readers end.
         huge_pages_bytes: huge-pages. Minimum excess over Go's: two huge pages, at a heap's edges.
         huge_pages_whole_bytes: huge-pages. Minimum size if no file shows the excess: twice as much.
-        huge_pages_whole_fraction: The same minimum as a share of RSS: from a quarter on, it is
-            worth asking which huge pages Go filled.
+        huge_pages_whole_fraction: The same minimum as a share of RSS.
         fragmentation_bytes: heap-fragmentation. Minimum size: spans of a small heap are never full.
         fragmentation_inuse_fraction: Share of the heap in use from which free slots are a note if
             the goal is unknown or lower: only objects of the same size class can fill them.
@@ -147,8 +146,7 @@ class Thresholds:
         growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
         spike_bytes: allocation-spike. Minimum excess over the usual level: four times the smallest
             heap goal. A start-up or a test has less.
-        spike_ratio: Minimum multiple of the usual allocation. With GOGC=100 the collector keeps up
-            with twice as much.
+        spike_ratio: Minimum multiple of the usual allocation: the GC keeps up with twice as much.
         spike_kept_fraction: Largest share of the excess allocation that can still be in use at the
             end of the interval: most of a spike is freed, most of growth stays.
         jump_ratio: allocation-spike. Minimum multiple of the level outside bursts. A heap in use

@@ -14,7 +14,7 @@ from gomem.causes.signatures import RETAINED, known_sites, signatures
 from gomem.causes.sites import allocating_sites, share_words
 from gomem.diagnosis.grown_rows import grown_rows
 from gomem.diagnosis.pasted_profiles import part_words, table_words
-from gomem.diagnosis.table_callers import MOSTLY, WORTH_NAMING
+from gomem.diagnosis.table_callers import MOSTLY, NEARLY, WORTH_NAMING
 from gomem.facts.profiles import ALLOCATED, IN_USE
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 HOLDERS = 3  # named
 WIDE = 8  # the ends of a total's 95 % interval, whose parts are not worth naming
-NEARLY = 0.9  # of the total
 OBJECTS = "inuse_objects"
 MANY_LARGE, LARGE_OBJECT = 10, MIB  # objects, and bytes of each: a pool of buffers has so many
 CHURN = 10  # times what is in use, or MiB if more, allocated between profiles

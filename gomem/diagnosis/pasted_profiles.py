@@ -14,10 +14,10 @@ import numpy as np
 from gomem.capture.release import are_no_gos
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import Signature, known_sites
-from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.table_callers import (
     MOSTLY,
     NAMED,
+    NEARLY,
     WORTH_NAMING,
     by_cum_words,
     own_words,
@@ -86,8 +86,7 @@ def pasted_words(profile: Profile) -> Text:
     if profile.kind == "bytes" and kind == UNSAID:
         whole = text("{}.", told_total(profile, kind))
         return joined(" ", filter(None, (whole, _unsaid_words(profile), who)))
-    counted = _counted(kind)
-    whole = text("{} {}.", told_total(profile, kind), counted)
+    whole = text("{} {}.", told_total(profile, kind), _counted(kind))
     in_use = f"go tool pprof -sample_index={kind.replace('alloc', 'inuse')} PROFILE"
     freed = text(_NO_LEAK, Command(in_use)) if kind.startswith("alloc") else Text()
     said = joined(" ", filter(None, (whole, who, freed)))
@@ -96,8 +95,7 @@ def pasted_words(profile: Profile) -> Text:
     rest = _unsaid_words(profile), table_words(profile, UNSAID)
     if kind.startswith("alloc"):  # all-time allocation is not the size of the heap
         unsaid = text("{}.", told_total(profile, UNSAID))
-        other = text("Another table has {} {}.", size_words(profile, kind), counted)
-        return joined(" ", filter(None, (unsaid, *rest, other, who)))
+        return joined(" ", filter(None, (unsaid, *rest, other_words(profile))))
     other = text("Another table has {}.", size_words(profile, UNSAID))
     return joined(" ", filter(None, (said, other, *rest)))
 
@@ -185,7 +183,7 @@ def _largest_words(profile: Profile, kind: str, flat: dict[str, int], is_small: 
     total, rate = profile.total(kind), _rate_shown(profile, kind, flat.values())
     shares = [profile.printed.share_of(kind, name, flat[name] / total) for name in flat]
     if shares[0] > MOSTLY and not is_small:
-        most = "Nearly all" if shares[0] >= Thresholds.nearly_all_share else "Most"
+        most = "Nearly all" if shares[0] >= NEARLY else "Most"
         first = f"{most} of {kind} is from" if kind in (IN_USE, ALLOCATED) else f"{most} is from"
     named = zip(flat, shares, strict=True)
     parts = (part_words(name, flat[name], share, rate) for name, share in named)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAMED = 3  # functions and roots
 WORTH_NAMING = 0.05  # of the total
-MOSTLY = 0.5  # of the total
+MOSTLY, NEARLY = 0.5, 0.9  # of the total
 
 
 def own_words(top: Top, total: int, is_by_cum: bool) -> list[Text]:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import EXCERPT, Damage, FormatError, excerpt
 from gomem.inputs.memstats.parse import NO_GOAL_FROM
+from gomem.inputs.metrics.histogram import histogram_of
 from gomem.inputs.metrics.names import (
     LIKELY,
     MARKS,
@@ -351,7 +352,7 @@ def _pages(samples: Iterable[_Sample]) -> list[Page]:
 def _add_histograms(page: Page, source: str) -> Iterator[Damage]:
     """Add histograms to the page's runtime/metrics; yield damage for invalid ones."""
     for name, buckets in page.buckets.items():
-        histogram = _histogram(buckets)
+        histogram = histogram_of(buckets)
         if histogram is None:
             what = text("the buckets of {} count fewer below a higher bound", Quoted(name))
             yield Damage(source, "", what + ": its lines are torn, or of several processes")
@@ -383,19 +384,6 @@ def _put(page: Page, sample: _Sample) -> None:
             page.pauses[sample.bound] = value
         else:
             page.buckets.setdefault(meaning.name, []).append((sample.bound, value))
-
-
-def _histogram(buckets: list[tuple[float, float]]) -> tuple[list[float], list[int]] | None:
-    """Return bounds and counts per bucket; a page's counts are cumulative, the runtime's are not.
-
-    None if the counts decrease, which is impossible.
-    """
-    buckets = sorted(buckets)
-    counts = [int(below) for _, below in buckets]
-    between = [count - before for count, before in zip(counts, [0, *counts], strict=False)]
-    if min(between) < 0:
-        return None
-    return [-math.inf, *(bound for bound, _ in buckets)], between
 
 
 def _lacks(page: Page, source: str) -> Damage | None:
