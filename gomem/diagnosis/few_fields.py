@@ -131,10 +131,10 @@ def counted_words(diagnosis: Diagnosis, moment: str, collections: float | None =
 def one_reading(diagnosis: Diagnosis) -> Text:
     """Say that MemStats of one moment show no growth; empty if other data show it."""
     capture, log = diagnosis.capture, diagnosis.collector
-    if has_other_runs(capture):
-        return Text()
     has_trend = len(capture.by_moment) != 1 or (log is not None and not log.cycles.empty)
     if has_trend or diagnosis.baseline is not None or len(capture.memstats) != 1:
+        return Text()
+    if has_other_runs(capture):
         return Text()
     freed = hardly_freed_words(diagnosis, capture.memstats.iloc[-1])
     return joined(" ", filter(None, (freed, "One reading does not show whether memory grows.")))
