@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gomem.capture.runs import MAX_BYTES, OtherRun, label_above
 from gomem.errors import Damage
-from gomem.inputs.processes.parse import KUBECTL_TOP, is_head_of_table
+from gomem.inputs.processes.containers import KUBECTL_TOP
+from gomem.inputs.processes.parse import is_head_of_table
 from gomem.inputs.processes.row import TOOLS, program_of
 from gomem.inputs.schema import rows_of
 from gomem.units import is_digits
