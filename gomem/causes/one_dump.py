@@ -191,8 +191,8 @@ def _connections(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicio
     selects = stacks.map(lambda stack: waiting_outside_runtime(stack) == READ_LOOP)
     unread = int(frame.loc[of[READ_LOOP] & selects, "goroutines"].sum())
     if unread > case.thresholds.most_share * few:
-        of = text(", {}", Count(unread)) if unread < few else ""
-        words = text("serve {} HTTP connections{} with unclosed responses", Count(few), of)
+        some = text(", {}", Count(unread)) * (unread < few)
+        words = text("serve {} HTTP connections{} with unclosed responses", Count(few), some)
         return Suspicion(few + many, words, True, True)
     words = text("serve {} idle connections of HTTP clients", Count(few))
     return Suspicion(few + many, words, True, True)
