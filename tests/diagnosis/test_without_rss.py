@@ -126,7 +126,7 @@ def test_an_empty_heap_profile_says_who_allocated_beside_a_log_that_says_more(tm
     ],
 )
 def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
-    capture = SimpleNamespace(heap_profiles={"a": in_use(*sizes)})
+    capture = SimpleNamespace(heap_profiles={"a": in_use(*sizes)}, go_version=GoVersion())
     diagnosis = SimpleNamespace(capture=capture, by_moment={}, collector=None, findings=())
 
     said = who_holds(diagnosis, "a")
