@@ -204,7 +204,7 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if rest < least:
         if need.is_of_log or size <= need.live_bytes:
             return Text()
-        words = "The live heap by the heap profile ({}) is {} of {}; with garbage{}, at most {}{}."
+        words = "The live heap by the heap profile ({}) is {} of {}; with garbage{}, about {}{}."
         share = Share(need.live_bytes / size)
         other = REST.format(SINCE + FREED, "kernel memory, " * (what == WORKING_SET))
         more = text(": the other {} is {}", Bytes(rest), other) if rest >= MIN_BYTES else ""
@@ -257,7 +257,7 @@ def _profiled_heap_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Tex
         " The other {} was allocated since that profile's GC, or is freed heap that Go keeps.",
         Bytes(beyond),
     )
-    words = "The heap profile has {} of the {} of Go heap in RSS; with garbage{}, at most {}.{}"
+    words = "The heap profile has {} of the {} of Go heap in RSS; with garbage{}, about {}.{}"
     sizes = Bytes(need.live_bytes), Bytes(size), _by_gogc(diagnosis), Bytes(round(need.most_bytes))
     return text(words, *sizes, rest if beyond >= MIN_BYTES else "")
 

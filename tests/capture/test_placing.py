@@ -634,3 +634,10 @@ def test_the_first_of_several_downloads_has_no_number():
     found, _ = placed(*pages, artefact("smaps"))
 
     assert ["0", "1", "2", "2"] == [*found.values()]
+
+
+def test_the_form_that_pprof_was_asked_for_is_no_number_of_a_snapshot():
+    names = ("heap_debug1.txt", "goroutine-debug=2.txt", "heap.debug1.txt")
+
+    assert ["", "", ""] == [stem_of(name) for name in names]
+    assert "3" == stem_of("heap_debug1_3.txt")

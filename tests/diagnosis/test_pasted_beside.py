@@ -47,7 +47,7 @@ def test_a_head_beside_rss_is_compared_with_it(paste):
     )
 
     assert (
-        "by the heap profile (76 MiB) is 31 % of RSS; with garbage (by GOGC=100), at most 153 MiB"
+        "by the heap profile (76 MiB) is 31 % of RSS; with garbage (by GOGC=100), about 153 MiB"
         in said(found)
     )
 
