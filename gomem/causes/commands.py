@@ -92,6 +92,15 @@ def top(path: str, base: str = "", options: str = "--cum") -> Command:
     return with_files(f"gomem top {{}} {options}", path)
 
 
+def since_baseline(case: Case) -> Command | None:
+    """Return the command that compares the last heap profile with that of a baseline beside it."""
+    base = case.baseline
+    if base is None or base.capture.place != case.facts.capture.place:
+        return None
+    paths = [facts.profiles.last_path for facts in (case.facts, base)]
+    return top(*paths) if all(paths) else None
+
+
 def stacks_in(path: str) -> Command:
     """Return the command that shows the stacks of a goroutine profile or dump."""
     if path.endswith((".gz", ".pprof")):

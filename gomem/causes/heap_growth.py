@@ -34,7 +34,7 @@ from gomem.causes.checks import (
     probability,
     read_from,
 )
-from gomem.causes.commands import CAPTURE, sentences, top, with_files
+from gomem.causes.commands import CAPTURE, sentences, since_baseline, top, with_files
 from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up, grown_elsewhere
@@ -391,10 +391,10 @@ def _next_step(rise: Rise, case: Case, sites: tuple[Site, ...]) -> Text:
     paths = [each.source for each in profiles if (each.printed is not None) == printed]
     if not paths or (printed and not paths[1:]):
         return NAME_IT
-    if not paths[1:]:
+    compared = top(paths[-1], paths[0]) if paths[1:] else since_baseline(case)
+    if compared is None:
         return text(_ONE_MORE, CAPTURE, with_files("gomem top LAST --base {} --cum", *paths))
-    see = text(SEE_CALLERS, top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
     library = library_of(case, sites)
     who_calls = called_by(library.callers) if library is not None else ""
-    return sentences(who_calls, see, WATCH if is_short else "")
+    return sentences(who_calls, text(SEE_CALLERS, compared), WATCH if is_short else "")

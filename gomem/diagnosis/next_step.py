@@ -12,7 +12,7 @@ from gomem.causes.commands import (
     TAKE_SMAPS,
     TAKE_STACKS,
     no_go_words,
-    top,
+    since_baseline,
 )
 from gomem.causes.finding import Finding, Severity
 from gomem.diagnosis.few_fields import one_reading
@@ -72,11 +72,8 @@ def next_step_of(
 
 def _since_baseline(diagnosis: Diagnosis) -> Text:
     """Compare the last heap profile with that of a baseline in the same place; empty without."""
-    baseline = diagnosis.baseline
-    if baseline is None or baseline.capture.place != diagnosis.capture.place:
-        return Text()
-    paths = [side.facts.profiles.last_path for side in (diagnosis, baseline)]
-    return text("See which callers allocate more: {}.", top(*paths)) if all(paths) else Text()
+    compared = since_baseline(diagnosis.case)
+    return Text() if compared is None else text("See which callers allocate more: {}.", compared)
 
 
 def _by_one_reading(diagnosis: Diagnosis) -> Text:

@@ -6,6 +6,7 @@ import gomem
 from gomem.causes.finding import Severity
 from gomem.text import Bytes, Function, MomentName, Seconds
 from gomem.units import KIB, MIB
+from tests.builders import memstats_json
 from tests.heap_profiles import heap_bytes, seen, turned_over
 
 FIRST = 1_800_000_000
@@ -185,3 +186,26 @@ def test_a_rise_whose_last_profiles_are_of_one_gc_is_not_told_as_ended(tmp_path)
     (rise,) = (one for one in gomem.diagnose(tmp_path).observations if one.group == "in_use")
     assert ["0", "2"] == [name.value for name in rise.sentence.of(MomentName)]
     assert "level" not in rise.sentence
+
+
+def test_the_profile_of_a_baseline_beside_it_is_what_growth_is_compared_with(tmp_path):
+    """
+    The counters of MemStats show the growth, and each side has one profile.
+    """
+    for side, mib in (("v1", 4), ("v2", 60)):
+        for number in (1, 2, 3):
+            stats = {"NumGC": 5 * number, "LastGC": (FIRST + 60 * number) * 10**9}
+            stats |= dict.fromkeys(("HeapAlloc", "HeapInuse", "HeapSys"), mib * number * MIB)
+            (tmp_path / side / str(number)).mkdir(parents=True)
+            file = tmp_path / side / str(number) / "memstats.json"
+            file.write_bytes(memstats_json(**stats, NextGC=2 * stats["HeapAlloc"]))
+        raw = heap_bytes(held(mib, NOTE), names=NAMES, seconds=FIRST + 180)
+        (tmp_path / side / "3" / "heap.pb").write_bytes(raw)
+
+    alone = gomem.diagnose(tmp_path / "v2").findings[0]
+    step = gomem.diagnose(tmp_path).findings[0].next_step
+    assert "heap-growth" == alone.code
+    assert "gomem top LAST --base" in alone.next_step
+    assert "v2/3/heap.pb" in step
+    assert "v1/3/heap.pb" in step
+    assert "LAST" not in step
