@@ -319,7 +319,7 @@ def _printed(size: float, at: int, live: LiveHeap, case: Case) -> int:
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = read_from(live.level, case)
     slopes = {"slope": rise.rate}
-    has_spread = rise.low < rise.high and rise.readings > 2
+    has_spread = rise.low < rise.high and rise.readings - 1 > 1  # intervals
     if has_spread and live.level.source != PROFILES:  # their lag is more, and unknown
         low, high = ("lower bound", "upper bound") if _is_bounded(live.level) else ("low", "high")
         slopes |= {f"slope, {low}": rise.low, f"slope, {high}": rise.high}

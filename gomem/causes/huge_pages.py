@@ -74,15 +74,15 @@ _NO_LONGER_ASK = (
 OUTSIDE = ("anonymous-other", "native-heap")  # without thread stacks
 
 
-def _why_huge(moment: MomentFacts) -> Words:
+def _why_huge(moment: MomentFacts, most: float) -> Words:
     """Who asked for the huge pages outside the Go heap, by the flags of most of these bytes."""
     assert moment.mappings is not None
     outside = moment.mappings[moment.mappings["kind"].isin(OUTSIDE)]
     huge, flags = outside["AnonHugePages"].fillna(0), outside["VmFlags"].astype("str")
-    if 2 * huge[flags == ""].sum() > huge.sum():
+    if huge[flags == ""].sum() > most * huge.sum():
         return _UNKNOWN
     asked = huge[flags.str.contains(_HUGE_PAGES)].sum()
-    return _ASKED if 2 * asked > huge.sum() else _NOT_ASKED
+    return _ASKED if asked > most * huge.sum() else _NOT_ASKED
 
 
 def huge_bytes(moment: MomentFacts, *kinds: str) -> int:
@@ -116,16 +116,16 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         # A warning for releases that request huge pages, which later releases fixed.
         asked = version.certainly(Fact.HUGE_PAGES_ASKED)
         return _of_heap(moment, title, huge, version, Severity.WARNING if asked else Severity.INFO)
-    return _of_others(moment, foreign) if foreign >= whole else None
+    return _of_others(moment, foreign, limits.most_share) if foreign >= whole else None
 
 
 def _share(moment: MomentFacts, size: int) -> Share:
     return Share(size / (moment.rss_bytes or 1))
 
 
-def _of_others(moment: MomentFacts, size: int) -> Finding:
+def _of_others(moment: MomentFacts, size: int, most: float) -> Finding:
     huge = {"AnonHugePages outside the Go heap": size}
-    how = _why_huge(moment)
+    how = _why_huge(moment, most)
     return CAUSE.finding(
         Severity.INFO,
         text(

@@ -17,7 +17,6 @@ from gomem.comparison.causes import GONE, NEW, NOT_COMPARABLE
 from gomem.comparison.direction import together
 from gomem.comparison.live_heap import live_heap_words
 from gomem.comparison.quantities import Quantity, capital, quantities
-from gomem.comparison.same_work import same_work_words
 from gomem.comparison.samples import (
     BENCHMARK,
     BETTER,
@@ -30,7 +29,8 @@ from gomem.comparison.samples import (
     WORSE,
     Judgement,
 )
-from gomem.comparison.settings import settings_words
+from gomem.comparison.settings import GOGC, GOMEMLIMIT, settings_words
+from gomem.diagnosis.same_work import same_work_words
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Metric, Unit
 from gomem.statistics.rank_tests import (
@@ -89,7 +89,8 @@ def judge(
     first, *others = _said(parts, numbers)
     words = settings_words(comparison.settings)
     live = live_heap_words(comparison.settings, before, after)
-    paced = same_work_words(comparison.settings, before, after) if before and after else Text()
+    is_said = comparison.settings["name"].isin([GOGC, GOMEMLIMIT]).any()
+    paced = same_work_words(before, after) if before and after and not is_said else Text()
     is_single = bool(before) and len(before) + len(after) == 2
     aside += [ONE_RUN] if is_single else []
     return Judgement(

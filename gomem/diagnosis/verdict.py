@@ -43,6 +43,7 @@ from gomem.diagnosis.other_runs import (
 from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.replicas import replica_words
 from gomem.diagnosis.said_in_text import words_of_the_text
+from gomem.diagnosis.same_work import since_baseline
 from gomem.diagnosis.where_words import short_words, where_words
 from gomem.diagnosis.without_rss import without_rss
 from gomem.facts.goroutines import has_crashed
@@ -233,6 +234,7 @@ def _beside_words(diagnosis: Diagnosis, known: _Known) -> tuple[Text, ...]:
         series_words(diagnosis),
         *words_of_the_text(diagnosis, facts),
         earlier_processes_words(diagnosis.case.facts),
+        since_baseline(diagnosis),
         report_words(facts),
         replica_words(diagnosis, facts),
         charge_words(facts),

@@ -7,6 +7,7 @@ import pytest
 
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.diagnosis.observations import reserved_words
+from gomem.diagnosis.same_work import since_baseline
 from gomem.facts.one_process import told_apart_by
 from gomem.text import Command, File
 from tests.builders import FIXTURES, smaps_entry, smaps_text
@@ -190,3 +191,17 @@ def test_without_rss_the_change_since_the_baseline_is_said(mib, grew, tmp_path):
 
     assert grew == reserved_words(found)[1]
     assert "baseline" in found.verdict.moved + found.verdict.headline
+
+
+@pytest.mark.parametrize(
+    ("cycles", "said"),
+    [pytest.param(30, True, id="more GCs"), pytest.param(11, False, id="as many")],
+)
+def test_as_much_work_with_another_number_of_gcs_is_said_beside_a_baseline(cycles, said, tmp_path):
+    for folder, number in (("before", 10), ("after", cycles)):
+        sizes = dict.fromkeys(("HeapInuse", "HeapSys"), STATS["HeapAlloc"])
+        written(tmp_path, f"{folder}/memstats.json", **sizes, HeapIdle=0, NumGC=number)
+    earlier, later = (tmp_path / name for name in ("before", "after"))
+    found = diagnose(later, baseline=earlier)
+
+    assert said == ("Both sides allocated" in since_baseline(found))

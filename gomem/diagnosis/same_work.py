@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
-from gomem.comparison.settings import GOGC, GOMEMLIMIT
+from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.text import Bytes, Count, Text, text
 
 if TYPE_CHECKING:
@@ -24,12 +25,20 @@ USUAL = Thresholds()
 COUNTED = ("TotalAlloc", "NumGC", "NextGC")
 
 
-def same_work_words(
-    settings: pd.DataFrame, before: Sequence[Diagnosis], after: Sequence[Diagnosis]
-) -> Text:
-    """Say that the same allocation took fewer GCs, or more; empty if a known setting says why."""
-    if settings["name"].isin([GOGC, GOMEMLIMIT]).any():
+def since_baseline(diagnosis: Diagnosis) -> Text:
+    """Say so of a capture and its baseline, unless files state GOGC or a warning says why."""
+    causes = (each for each in diagnosis.findings if not each.code.startswith(DATA_PREFIX))
+    is_warned = any(each.severity >= Severity.WARNING for each in causes)
+    if diagnosis.baseline is None or is_warned:
         return Text()
+    sides = diagnosis.baseline, diagnosis
+    if all(side.facts.settings_stated.gogc is not None for side in sides):
+        return Text()
+    return same_work_words([diagnosis.baseline], [diagnosis])
+
+
+def same_work_words(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Text:
+    """Say that the same allocation took fewer GCs, or more; empty if it did not."""
     sides = [[_last(side, name) for name in COUNTED] for side in (before, after)]
     known = [[value for value in side if value is not None] for side in sides]
     if known != sides:
