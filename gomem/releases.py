@@ -70,7 +70,8 @@ class Fact(Enum):
         "1.13.2", "", "its goal is 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)")
     ONE_PASS_A_CYCLE = "1.14", "1.19", "the scavenger passes over the heap once a GC cycle"
     LIMIT_GOAL_MISSED = (
-        "1.19", "1.22", "a bug makes the scavenger aim at 95 × GOMEMLIMIT (golang/go#62449)")
+        "1.19", "1.22",
+        "a bug makes the scavenger aim at 95 instead of 0.95 × GOMEMLIMIT (golang/go#62449)")
     LIMIT_GOAL = "1.22", "", "the scavenger also aims at 0.95 × GOMEMLIMIT"
     DENSE_CHUNKS_STAY = (
         "1.21", "", "it skips 4 MiB chunks that were nearly full in this GC cycle or the last")

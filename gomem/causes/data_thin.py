@@ -1,4 +1,4 @@
-"""Insufficient evidence for a possible finding: the samples available and required.
+"""A cause is possible, but there are too few samples: how many there are and are needed.
 
 Without this, a rule with too few samples would look like a rule that found nothing wrong.
 """

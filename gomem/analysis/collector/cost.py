@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import (
+    GC_CPU,
     MARKING,
     NANOSECOND_DIGITS,
     ROUNDING_BYTES,
@@ -56,7 +57,7 @@ COSTS = (
         "gc_cpu_fraction",
         "float64",
         "fraction",
-        "GC's share of the available CPU over the log, at most.",
+        GC_CPU,
     ),
     Column("marking_cpu_fraction", "float64", "fraction", "CPU that marking took, at least."),
     Column("steady_cycles", "Int64", "count", "GCs that heap growth does not explain."),

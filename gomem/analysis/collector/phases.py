@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, gc_steps, grouped
+from gomem.analysis.collector.steps import GC_CPU, ROUNDING_BYTES, Cycles, gc_steps, grouped
 from gomem.inputs.schema import Column, build
 from gomem.text import Words
 
@@ -39,9 +39,7 @@ PHASE_ROWS = (
     Column("end_seconds", "float64", "s", "End of the phase, where the next begins."),
     Column("interval_p50_seconds", "float64", "s", "Median interval between GCs."),
     Column("allocation_rate_bytes_per_second", "float64", "B/s", "What the program allocated."),
-    Column(
-        "gc_cpu_fraction", "float64", "fraction", "GC's share of the available CPU in the phase."
-    ),
+    Column("gc_cpu_fraction", "float64", "fraction", GC_CPU),
     Column("heap_live_p50_bytes", "float64", "B", "Median of the live heap; to 1 MiB."),
 )
 

@@ -34,6 +34,10 @@ MARKING = ("cpu_scan_seconds", "cpu_assist_seconds", "cpu_background_seconds")
 # the runtime's own accounts (GCCPUFraction, the percentage) exclude that; these fields include it.
 STOP_CPU = ("cpu_sweep_termination_seconds", "cpu_mark_termination_seconds")
 CPU_PARTS = (*MARKING, *STOP_CPU)
+GC_CPU = (  # what a column of it means
+    "GC CPU as a share of GOMAXPROCS, without idle marking. An upper bound, because the log counts "
+    "whole pauses. The runtime's own number is GCCPUFraction."
+)
 
 
 Cycles: TypeAlias = pd.DataFrame | PackedFrame

@@ -14,6 +14,7 @@ import pandas as pd
 
 from gomem.analysis.collector.steps import (
     CONCURRENT,
+    GC_CPU,
     STOP_CPU,
     STOPS,
     Cycles,
@@ -75,7 +76,7 @@ TIMELINE = (
     Column("stopped_max_seconds", *SECONDS, "Longest pause."),
     Column("stopped_seconds", *SECONDS, "Total pause."),
     *(Column(f"{kind}_cores", "float64", "", f"CPU of the kind {kind}, in cores.") for kind in CPU),
-    Column("gc_cpu_fraction", *FRACTION, "GC's share of GOMAXPROCS, idle marking left out."),
+    Column("gc_cpu_fraction", *FRACTION, GC_CPU),
     Column("allocation_rate_bytes_per_second", "float64", "B/s", "Allocation rate."),
 )
 

@@ -29,7 +29,7 @@ INSTANCES = (
     Column("native", "float64", "B", "C and other native memory; missing without smaps."),
     Column("goroutines", "float64", "count", "Goroutines; missing if unknown."),
     Column("threads", "float64", "count", "Threads; missing if unknown."),
-    Column("gc_cpu_fraction", "float64", "fraction", "CPU in the GC; missing if unknown."),
+    Column("gc_cpu_fraction", "float64", "fraction", "GC's share of the CPU; missing if unknown."),
     Column("code", "str", "", "Of its own verdict; missing without a finding.", Words),
     Column("unlike", "str", "", "In what it is unlike the others; missing if it is not.", Words),
 )

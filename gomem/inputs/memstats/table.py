@@ -68,7 +68,8 @@ STATS = (
         "GCCPUFraction",
         "float64",
         "fraction",
-        "GC's share of the available CPU since the process started, without idle marking.",
+        "GC's share of the available CPU since the process started, without idle marking; over a "
+        "log, see gc_cpu_fraction.",
     ),
     Column("place", "str", "", "Where in the file the dump begins.", Words),
 )

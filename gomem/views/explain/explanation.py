@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, fields
@@ -26,6 +27,7 @@ from gomem.inputs.metrics.names import meaning_of
 from gomem.inputs.schema import Column
 from gomem.releases import Fact
 from gomem.sources.packaged import text_beside
+from gomem.text import text
 from gomem.views.document import Block, Codes, Document, Paragraph, Section
 from gomem.views.json.schemas import SCHEMAS, schema_of
 from gomem.views.words import GROUPS, PARTS, first_few
@@ -47,7 +49,7 @@ class Term:
     """A term and its explanation."""
 
     names: tuple[str, ...]  # the usual name first
-    what: str  # the kind of term, such as `column of stats, from MemStats`; may be empty
+    what: str  # the kind of term, such as `column of stats, from MemStats`; can be empty
     blocks: tuple[Block, ...]  # the explanation
 
     @property
@@ -57,6 +59,11 @@ class Term:
         name = f"{first} ({first_few(others, SHOWN_PLACES)})" if others else first
         return f"{name}: {self.what}" if self.what else name
 
+    def heading_under(self, title: str) -> str:
+        """The heading, without the name if that is the title."""
+        is_said = self.names == (title,) and self.what
+        return f"{self.what[:1].upper()}{self.what[1:]}" if is_said else self.heading
+
 
 def explanation_document(word: str) -> Document | None:
     """Explain a word, ignoring case, spaces, hyphens and underscores; None if unknown.
@@ -65,7 +72,9 @@ def explanation_document(word: str) -> Document | None:
     `GCCPUFraction`.
     """
     found = _terms_called(word)
-    headings = [term.heading for term in found]
+    spelt = (name for term in found for name in term.names if name.lower() == word.lower())
+    word = next(spelt, word)
+    headings = [term.heading_under(word) for term in found]
     on_a_page = meaning_of(word)
     if not found and on_a_page is not None:
         found = _terms_called(on_a_page[1].name)
@@ -133,7 +142,7 @@ def _runtime_metrics() -> Iterator[Term]:
     for metric in table["metric"]:
         field = metric.get("field")
         said = [" ".join(metric["means"].split()), f"In MemStats: {field}." if field else ""]
-        what = f"a metric of runtime/metrics, since Go {metric['since']}"
+        what = f"metric of runtime/metrics, since Go {metric['since']}"
         yield Term((metric["name"],), what, tuple(Paragraph(words) for words in said if words))
     for since, settings in table["godebug"].items():
         for setting in settings.split():
@@ -142,16 +151,18 @@ def _runtime_metrics() -> Iterator[Term]:
                 f"How often the program behaved differently because GODEBUG sets {setting} to "
                 "another value than the default of the release."
             )
-            what = f"a metric of runtime/metrics, since Go {since}"
+            what = f"metric of runtime/metrics, since Go {since}"
             yield Term((name,), what, (Paragraph(means),))
 
 
 def _findings() -> Iterator[Term]:
     for cause in CAUSES:
-        blocks = [Paragraph(cause.mechanism), Paragraph(f"What to do: {cause.remedy}")]
+        is_what = (sys.modules[cause.rule.__module__].__doc__ or "").partition("\n\n")[0].strip()
+        said = (is_what, cause.mechanism, text("What to do: {}", cause.remedy))
+        blocks = [Paragraph(words) for words in said if words]
         if cause.references:
             blocks.append(Paragraph(f"Further reading: {', '.join(cause.references)}."))
-        yield Term((cause.code,), "a finding", tuple(blocks))
+        yield Term((cause.code,), "finding", tuple(blocks))
 
 
 def _missing_calls() -> Iterator[Term]:
@@ -162,11 +173,11 @@ def _missing_calls() -> Iterator[Term]:
         read = f"Read in {row.module}. " if row.module else ""
         words = (f"Likely missing: {row.call}", row.why, f"{held}{read}See {row.reference}.")
         said = [Paragraph(sentence) for sentence in words]
-        yield Term((row.name, *row.frames), "a call that can be missing", (*said, shown_by))
+        yield Term((row.name, *row.frames), "call that can be missing", (*said, shown_by))
 
 
 def _parts() -> Iterator[Term]:
-    for words, what in ((PARTS, "a part of the ledger"), (GROUPS, "a group of the ledger")):
+    for words, what in ((PARTS, "part of the ledger"), (GROUPS, "group of the ledger")):
         for name, means in words.items():
             yield Term((name,), what, (Paragraph(f"{means[:1].upper()}{means[1:]}."),))
 
@@ -181,7 +192,7 @@ def _thresholds() -> Iterator[Term]:
     yield Term(("thresholds", "threshold"), "", (Paragraph(way), every))
     for name, default, words in thresholds():
         means = f"{words} By default {default}; --threshold {name}=… sets it."
-        yield Term((name,), "a threshold", (Paragraph(means),))
+        yield Term((name,), "threshold", (Paragraph(means),))
 
 
 def thresholds() -> Iterator[tuple[str, Any, str]]:
@@ -200,7 +211,7 @@ def _json_fields() -> Iterator[Term]:
             said = schema.get("description", ""), schema.get("x-unit", "")
             places[name, *said].append(".".join((command, *where)))
     for (name, means, unit), found in places.items():
-        what = f"a field of JSON, in {first_few(list(dict.fromkeys(found)), SHOWN_PLACES)}"
+        what = f"JSON field of {first_few(list(dict.fromkeys(found)), SHOWN_PLACES)}"
         yield Term((name,), what, _paragraph(means, unit))
 
 
@@ -224,7 +235,8 @@ def _columns() -> Iterator[Term]:
         inside = module.split(".")[1:]
         source = wanted.get(inside[1], inside[-1].replace("_", " "))
         for column in columns:
-            what = f"a column of {name.lower()}, from {source}"
+            of = name.lower().replace("_", " ")
+            what = f"column of {of}" + f", from {source}" * (source != of)
             yield Term((column.name,), what, _paragraph(column.means, column.unit))
 
 
