@@ -68,6 +68,12 @@ def name_durations(axis: Axis, low: float, high: float) -> None:
             axis.ticks = [*axis.ticks[:-2], replace(axis.ticks[-2], label=""), axis.ticks[-1]]
 
 
+def one_panel(height: float, *, top: float) -> tuple[Chart, Panel]:
+    """Make a chart of one panel with time labels, below `top` for a heading."""
+    chart = Chart(WIDTH, height)
+    return chart, chart.panel(left=LEFT, right=RIGHT, top=top, bottom=FOOT)
+
+
 def upper_and_lower(
     height: float, lower: float, *, top: float, gap: float
 ) -> tuple[Chart, Panel, Panel]:

@@ -70,8 +70,8 @@ def heap_return(
 ) -> pd.DataFrame:
     """Return the heap that each snapshot keeps, has released, and has in RSS; see `HEAP_RETURN`.
 
-    The last MemStats row of a snapshot counts. The release is taken to have the scavenger unless it
-    is known to be older. `memory_limits` has GOMEMLIMIT in bytes by snapshot, where known; `cycles`
+    The last MemStats row of a snapshot counts. Assumes Go 1.13 or later, unless the release is
+    known to be older. `memory_limits` has GOMEMLIMIT in bytes by snapshot, where known; `cycles`
     are from the log. The goals are those of `retention`.
     """
     rows = memstats.drop_duplicates("moment", keep="last").set_index("moment")
@@ -194,14 +194,14 @@ class Scavenger(Answer):
 
     @property
     def in_use_bytes(self) -> int | None:
-        """HeapInuse at the last snapshot; what is retained and not idle differs by rounding."""
+        """HeapInuse at the last snapshot; retained minus idle can differ by rounding."""
         known = self.retention.dropna(subset=["retained_bytes", "HeapInuse"])
         return None if known.empty else int(known["HeapInuse"].iloc[-1])
 
-    def target_bytes(self, goal: Goal) -> int | None:
-        """Return a rule's goal at the last snapshot; None if a number is missing.
+    def goal_bytes(self, goal: Goal) -> int | None:
+        """Return a rule's goal at the last snapshot; None if a number that it needs is missing.
 
-        None, too, if the rule needs NextGC before the last collection, and that is unknown.
+        One such number can be NextGC before the last collection.
         """
         known = self.retention[self.retention["retained_bytes"].notna()]
         if known.empty:
@@ -211,11 +211,11 @@ class Scavenger(Answer):
             return steady_goal_bytes(float(last["NextGC"]))
         if goal.name == "paced" and last["paced_by"] != "collection":
             return None
-        value = last.get(_TARGETS.get(goal.name, ""))
+        value = last.get(_GOALS.get(goal.name, ""))
         return None if pd.isna(value) else int(value)
 
 
-_TARGETS = {  # columns of `retention`
+_GOALS = {  # columns of `retention`
     "paced": "paced_goal_bytes",
     "paced-by-goal": "paced_goal_bytes",
     "limit-background": "limit_goal_bytes",

@@ -15,7 +15,7 @@ Row = dict[str, Any]
 MIN_BYTES = 4 * MIB  # one chunk, the unit in which the runtime maps memory
 LITTLE = ("as-intended", "little")
 ABOVE = "{size} of idle heap is due for release ({goal}).{in_rss}"
-NOTHING_WENT = ABOVE + " Nothing was released {lasting}."
+NOTHING_WENT = ABOVE + " Nothing of it was returned to the OS {lasting}."
 SAID = {
     (
         "as-intended",
@@ -68,9 +68,8 @@ SAID = {
         "no-goal",
     ): "Go retains {retained_bytes} of heap. Without NextGC, the scavenger's goal is unknown.",
     ("unknown", "no-count"): NOTHING_WENT + " Without NumGC, the reason is unknown.",
-    ("unknown", "no-release"): NOTHING_WENT.replace("is due", "might be due")
-    + " The rule depends on the Go release: pass --go-version, or add the output of "
-    "go version -m to the capture.",
+    ("unknown", "no-release"): "Whether {size} of idle heap is due for release ({goal}) depends on "
+    "the Go release.{in_rss} Nothing of it was returned to the OS {lasting}.",
 }
 BY = {
     "collection": "set at the last GC",
@@ -142,7 +141,9 @@ def _gone(interval: _Interval) -> Text:
     moved = given_back(interval.before, interval.after) or 0
     if moved < 0:
         return Text("More memory was reused than released")
-    return text("{} was released", Bytes(moved)) if moved else Text("Nothing was released")
+    return (
+        text("{} was released", Bytes(moved)) if moved else Text("Nothing was returned to the OS")
+    )
 
 
 def _to_go(interval: _Interval) -> Text:
@@ -180,6 +181,8 @@ def _kept(interval: _Interval) -> Text:
         retained = Bytes(interval.after["retained_bytes"])
         if _by(interval) == BY["steady"]:  # below an upper bound of the goal proves nothing
             return text(_KEPT_BELOW, size, retained, goal)
+        if text("{}", retained) == text("{}", goal):
+            return text(_KEPT_AT, size, goal, _by(interval))
         return text(words, size, retained, _side(interval), goal, _by(interval))
     kept = (interval.size or 0) - due
     if not kept:
@@ -195,6 +198,7 @@ def _kept(interval: _Interval) -> Text:
     return text(words, Bytes(kept), size, goal, _by(interval), Bytes(due))
 
 
+_KEPT_AT = "{} is idle but kept for reuse: retained heap is at the scavenger's goal of {} ({})"
 _KEPT_BELOW = (
     "{} is idle and most likely kept for reuse: retained heap is {}, and the scavenger's goal is "
     "at most {}"
@@ -209,7 +213,7 @@ def _due(interval: _Interval) -> int:
 def _side(interval: _Interval) -> Text:
     """Say on which side of the goal the retained heap is."""
     beyond = interval.after["retained_bytes"] - interval.after["goal_bytes"]
-    return Text("above" if beyond > 0 else "below" if beyond < 0 else "at")
+    return Text("above" if beyond > 0 else "below")
 
 
 def _idle(interval: _Interval) -> Text:

@@ -15,7 +15,7 @@ import numpy as np
 from gomem.charts.chart import INK, Line, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import BLUE, GREEN, ORANGE, PURPLE, VERMILLION, YELLOW
-from gomem.charts.time_axis import LEFT, name_durations, name_times, upper_and_lower
+from gomem.charts.time_axis import LEFT, name_durations, name_times, one_panel, upper_and_lower
 from gomem.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -75,9 +75,15 @@ def _draw_heap(panel: Panel, rows: pd.DataFrame, at: np.ndarray) -> None:
 
 
 def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
-    """Draw the release rate, and the time to the goal at that rate."""
+    """Draw the release rate; if memory was released above a goal, also the time to the goal."""
     rows = retention.dropna(subset=["retained_bytes"])
-    chart, rate, to_goal = upper_and_lower(RATE_HEIGHT, TO_GOAL, top=RATE_TOP, gap=RATE_GAP)
+    left = _numbers(rows, "seconds_to_goal")
+    known = left[np.isfinite(left) & (left > 0)]
+    to_goal: Panel | None = None
+    if len(known):
+        chart, rate, to_goal = upper_and_lower(RATE_HEIGHT, TO_GOAL, top=RATE_TOP, gap=RATE_GAP)
+    else:
+        chart, rate = one_panel(RATE_HEIGHT - TO_GOAL - RATE_GAP, top=RATE_TOP)
     at, speed = _numbers(rows, "seconds"), _numbers(rows, "release_bytes_per_second")
     low, high = float(at.min()), float(at.max())
     # A rate applies to the interval that ends at its reading.
@@ -86,17 +92,15 @@ def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
     top = float(np.nanmax(speed, initial=1.0))
     rate.y.scale = Scale(0, top * 1.04)
     name_bytes(rate.y, 0, top)
-    name_times(rate.x, low, high, labelled=False)
+    name_times(rate.x, low, high, labelled=to_goal is None)
     rate.heading("released per second")
-    left = _numbers(rows, "seconds_to_goal")
-    known = left[np.isfinite(left) & (left > 0)]
-    floor = 10 ** np.floor(np.log10(known.min(initial=1.0)))
-    ceiling = 10 ** np.ceil(np.log10(known.max(initial=1.0) * 1.001))
-    to_goal.line(at, left, Look(edge=BLUE, width=0.8), marker="o", size=4)
-    name_durations(to_goal.y, float(floor), float(ceiling))
-    name_times(to_goal.x, low, high)
-    heading = "time to the goal at that rate"
-    to_goal.heading(heading if len(known) else f"{heading}: nothing released while above it")
+    if to_goal is not None:
+        floor = 10 ** np.floor(np.log10(known.min(initial=1.0)))
+        ceiling = 10 ** np.ceil(np.log10(known.max(initial=1.0) * 1.001))
+        to_goal.line(at, left, Look(edge=BLUE, width=0.8), marker="o", size=4)
+        name_durations(to_goal.y, float(floor), float(ceiling))
+        name_times(to_goal.x, low, high)
+        to_goal.heading("time to the goal at that rate")
     fastest = rows["release_bytes_per_second"].max()
     description = f"Released at up to {format_bytes(fastest)}/s."
     return Drawing(name, "Rate of release to the OS", description, chart)

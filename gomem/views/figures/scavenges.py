@@ -10,7 +10,8 @@ from gomem.charts.chart import INK, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import ORANGE, YELLOW
 from gomem.charts.time_axis import name_times, upper_and_lower
-from gomem.units import format_bytes, format_count
+from gomem.units import format_bytes
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,8 +74,6 @@ def _thinned(lines: pd.DataFrame) -> pd.DataFrame:
 def _describe(scavenges: pd.DataFrame) -> str:
     given = scavenges.groupby("run")["released_so_far_bytes"].max().sum()
     last = scavenges["released_total_bytes"].dropna()
-    end = format_bytes(int(last.iloc[-1])) if len(last) else "unknown"
-    return (
-        f"{format_count(len(scavenges))} scavenger lines released {format_bytes(int(given))}; "
-        f"HeapReleased is {end} at the end."
-    )
+    end = f", and {format_bytes(int(last.iloc[-1]))} is released at the end" if len(last) else ""
+    lines = how_many(len(scavenges), "scavenger line")
+    return f"By {lines} of the log, {format_bytes(int(given))} was released{end}."

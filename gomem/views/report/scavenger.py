@@ -37,7 +37,7 @@ BRIEF_ROWS = 6
 TABLE_ROWS = 24  # of a figure's numbers
 OVER_TIME = (
     "The heap over time: heap in use, idle heap above it, the scavenger's goals, and RSS. Ticks at "
-    "the bottom are scavtrace lines of the log, each placed at the GC before it."
+    "the bottom are scavenger lines of the log, each placed at the GC before it."
 )
 
 
@@ -45,8 +45,10 @@ AT_MOST = (
     "the scavenger's goal depends on HeapInuse at the last GC and on the NextGC before that GC; "
     "where no file has both, the goal is an upper bound: 1.1 × (NextGC + HeapInuse - HeapAlloc)"
 )
+RELEASE_DECIDES = "the Go release, which is not known exactly, decides which of these rules apply"
 UNUSED = "released (HeapReleased) includes new heap that was never used"
 APPLIES = {"yes": "applies", "not yet": "does not apply yet", "unknown": "might apply"}
+NO_RELEASE = "unknown/no-release"
 VERDICTS = {
     "as-intended/little": "little to release",
     "as-intended/going-back": "being released",
@@ -54,7 +56,13 @@ VERDICTS = {
     "waiting": "not due yet",
     "starved": "scavenger does not run",
     "not-go-memory": "not Go heap",
+    "madv-free": "released with MADV_FREE",
+    NO_RELEASE: "depends on the release",
 }
+RELEASE_WANTED = (
+    "the rule depends on the Go release: pass --go-version, or add the output of go version -m to "
+    "the capture"
+)
 EPISODE = (
     moment("from", "before"),
     moment("to", "after"),
@@ -68,7 +76,7 @@ RETENTION = (
     moment("reading", "moment"),
     clock("at", "seconds"),
     size("in use", "HeapInuse"),
-    size("idle kept", "idle_kept_bytes"),
+    size("idle spans kept", "idle_kept_bytes"),
     size("retained", "retained_bytes"),
     size("scavenger's goal", "goal_bytes"),
     size("released", "HeapReleased"),
@@ -102,16 +110,23 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
     answer = diagnosis.scavenger
     if answer is None:
         return None
+    version = diagnosis.capture.go_version
     blocks = (
-        *_verdict(answer, _word(diagnosis)), *_over_time(answer, diagnosis.capture.go_version),
-        *_goals(answer), *_freeing(answer), *_rate(answer), *_cpu(answer),
+        *_verdict(answer, _word(diagnosis)), *_over_time(answer, version),
+        *_goals(answer, version), *_freeing(answer), *_rate(answer), *_cpu(answer),
     )  # fmt: skip
-    # The heap retained at the end, and why more is not released.
+    return Section("scavenger", "Returning memory to the OS", blocks, gist=_gist(answer))
+
+
+def _gist(answer: Scavenger) -> str:
+    """The heap retained at the end, and why more is not released."""
+    last = rows_of(answer.episodes.tail(1))
+    if answer.lazy_free_bytes and any(row["code"] == "madv-free" for row in last):
+        return f"{format_bytes(answer.lazy_free_bytes)} released with MADV_FREE, still in RSS"
     kept = answer.retention["retained_bytes"].dropna()
     said = [f"{format_bytes(int(kept.iloc[-1]))} retained at the end"] if len(kept) else []
-    said += [_verdict_words(row["code"], row["rule"]) for row in rows_of(answer.episodes.tail(1))]
-    gist = ", ".join(said) or "nothing measured"
-    return Section("scavenger", "Returning memory to the OS", blocks, gist=gist)
+    said += [_verdict_words(row["code"], row["rule"]) for row in last]
+    return ", ".join(said) or "nothing measured"
 
 
 def _word(diagnosis: Diagnosis) -> str:
@@ -135,7 +150,9 @@ def _verdict(answer: Scavenger, word: str) -> tuple[Block, ...]:
     at = text("At the last {}", word) if is_last else text("At {}", MomentName(end))
     last = Paragraph(text("{}, {}{}", at, said[:1].lower(), said[1:]))
     columns = EPISODE if len(chosen) > 1 else EPISODE[:-1]  # the sentence above has the reason
-    return last, table(caption, columns, chosen, brief_rows=BRIEF_ROWS)
+    is_open = (episodes["code"] + "/" + episodes["rule"]).eq(NO_RELEASE).any()
+    notes = (Notes((RELEASE_WANTED,)),) if is_open else ()
+    return last, table(caption, columns, chosen, brief_rows=BRIEF_ROWS), *notes
 
 
 def timed_readings(answer: Scavenger) -> pd.DataFrame:
@@ -185,21 +202,21 @@ def _over_time(answer: Scavenger, version: GoVersion) -> tuple[Block, ...]:
     return *with_numbers(OVER_TIME, plot_retention, lambda: numbers, below), *note
 
 
-def _goals(answer: Scavenger) -> tuple[Block, ...]:
+def _goals(answer: Scavenger, version: GoVersion) -> tuple[Block, ...]:
     """The goals that apply, or may apply; others are folded."""
     rule = noted("rule", lambda goal: (goal.formula, goal.note))
     columns = (
         rule,
         words("status", lambda goal: APPLIES[goal.applies]),
-        size("target for retained heap", answer.target_bytes),
+        size("goal for retained heap", answer.goal_bytes),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other Go versions and of a memory limit", (rest,))
-    caption = "The scavenger's rules (sizes exclude goroutine stacks)"
-    holding = table(caption, columns, here)
-    return (holding, folded) if others else (holding,)
+    caption = "When the runtime releases idle heap (sizes exclude goroutine stacks)"
+    notes = (Notes((RELEASE_DECIDES,)),) if version.exact is None and here[1:] else ()
+    return table(caption, columns, here), *notes, *((folded,) if others else ())
 
 
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:
@@ -229,7 +246,9 @@ def _rate(answer: Scavenger) -> tuple[Block, ...]:
     going = timed[timed["release_bytes_per_second"].fillna(0) > 0]
     if going.empty:
         return ()
-    caption = "The rate at which memory returns to the OS, and the time to the goal at that rate."
+    has_goal = timed["seconds_to_goal"].fillna(0).gt(0).any()
+    caption = "The rate at which memory returns to the OS"
+    caption += ", and the time to the goal at that rate." if has_goal else "."
     below = table("Snapshots with memory returned", RATE, _few(going))
     return with_numbers(caption, plot_release, lambda: {"retention": timed}, below)
 

@@ -241,12 +241,13 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
             "(set at the last GC). The other 1 MiB is above the goal, by less than 10 %",
         ),
         (22, 22, None, "the scavenger's goal is at most 22 MiB"),
+        (21.99, 22, "collection", "retained heap is at the scavenger's goal of 22 MiB"),
         (22, 30, "steady", "(set by GOMEMLIMIT)"),
     ],
 )
 def test_what_is_kept_for_a_goal_is_said_with_what_makes_it(retained, paced, by, words):
     said = words_of(("kept-for-goal", "goal"), retained_bytes=retained * MIB,
-                    above_goal_bytes=(retained - 22) * MIB, goal_bytes=22 * MIB,
+                    above_goal_bytes=max(0, retained - 22) * MIB, goal_bytes=22 * MIB,
                     paced_goal_bytes=paced * MIB, paced_by=by)  # fmt: skip
 
     assert words in said
@@ -268,7 +269,7 @@ def test_free_slots_are_said_and_those_beyond_the_goal_apart(alloc, slots):
     [
         (4, 2.0, ("4 MiB was released in 2 s. ", " and should follow in 4 s at this rate.")),
         (4, None, ("4 MiB was released between these snapshots. ", " and should follow.")),
-        (0, 2.0, ("Nothing was released in 2 s. ", ": the scavenger sleeps between its steps.")),
+        (0, 2.0, ("Nothing was returned to the OS in 2 s. ", ": the scavenger sleeps between its ")),
     ],
 )  # fmt: skip
 def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, words):

@@ -58,7 +58,7 @@ def test_in_words_a_pause_is_no_way():
 
     sleeps = "the scavenger sleeps between its steps."
     above = "of idle heap is still due for release (scavenger's goal: 11 MiB retained)"
-    assert f"Nothing was released in 2 s. 99 MiB {above}: {sleeps}" == pause
+    assert f"Nothing was returned to the OS in 2 s. 99 MiB {above}: {sleeps}" == pause
     assert f"More memory was reused than released in 2 s. 79 MiB {above}: {sleeps}" == taken
 
 

@@ -193,9 +193,9 @@ def test_the_scavengers_lines_are_drawn_where_they_stand():
 
     assert [2.0, 4.0] == list(marks.lines(work)[0].x[::3])
     assert 128 * 1024 == tops(total)[0]
-    assert (
-        "2 scavenger lines released 128 KiB" in plot_gc_scavenges(facts.scavenges, 5.0).description
-    )
+    said = plot_gc_scavenges(facts.scavenges, 5.0).description
+    assert "2 scavenger lines" in said
+    assert "128 KiB" in said
 
 
 def diagnosis_of(collector):

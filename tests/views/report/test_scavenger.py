@@ -10,7 +10,7 @@ from gomem.views.json.report import report_json
 from gomem.views.report.scavenger import EPISODES, TABLE_ROWS, scavenger_section
 from tests.retention_captures import log, thinned
 
-RULES = "The scavenger's rules (sizes exclude goroutine stacks)"
+RULES = "When the runtime releases idle heap (sizes exclude goroutine stacks)"
 
 
 @pytest.fixture(scope="module")
