@@ -98,6 +98,15 @@ def is_at_most(facts: MomentFacts, group: str) -> bool:
     return facts.mappings is None and group in {HEAP, *GO_HEAP_GROUPS, RUNTIME}
 
 
+def bound_of(facts: MomentFacts, group: str) -> str:
+    """The sign of a size that is a bound: beside upper bounds, what is left over is a lower one."""
+    if is_at_most(facts, group):
+        return "≤ "
+    sizes = {} if facts.groups is None else facts.groups.sizes
+    is_least = group == UNDIVIDED and any(is_at_most(facts, other) for other in sizes)
+    return "≥ " if is_least else ""
+
+
 def most_of(facts: MomentFacts, group: str) -> int:
     """The size of a group in RSS, or its upper bound: no more than Go retains."""
     groups, rss = facts.groups, facts.rss_bytes or 0
@@ -111,8 +120,11 @@ def most_of(facts: MomentFacts, group: str) -> int:
 
 
 def brief_level(level: Interval) -> Text:
-    """Format a level for a table: a number, an upper bound, or both ends."""
-    return _level(level, "≤ {}", "{} to {}")
+    """Format a level for a table: a number, about a number, an upper bound, or both ends."""
+    is_rough = not level.is_wide and text("{}", Bytes(round(level.low))) != text(
+        "{}", Bytes(round(level.high))
+    )
+    return text("{}{}", "≈ " * is_rough, _level(level, "≤ {}", "{} to {}"))
 
 
 def level_words(level: Interval) -> Text:

@@ -124,7 +124,7 @@ class Lead:
     label: str  # severity and confidence, such as `warning · likely`
     code: str  # its code
     proof: str  # one line of evidence
-    step: Step | None  # the first next step
+    steps: tuple[Step, ...]  # the first command with its words, or the first words
     section: str  # the name of the section with the full card
 
 

@@ -35,7 +35,7 @@ def _words(setting: Setting) -> Text:
 
 def _told(setting: Setting, value: str) -> Text:
     if setting.known_by == ASSUMED:
-        return text("{}, assumed", value)
+        return text("{} (assumed; no file states it)", value)
     if setting.is_stated or setting.name != GOGC:
         source = SAID_BY.get(setting.known_by) or File(setting.source)
         if not setting.is_set:

@@ -190,7 +190,8 @@ def scavenges_table(scavenges: pd.DataFrame) -> Table:
     """Lines with the largest releases, in order of time."""
     worked = scavenges[scavenges["released_bytes"].fillna(0) > 0]
     most = worked.sort_values("released_bytes", ascending=False, kind="stable").head(MAX_ROWS)
-    caption = f"The {len(most)} lines that returned most, of {format_count(len(scavenges))}"
+    lines = "line that returned" if len(most) == 1 else f"{len(most)} lines that returned"
+    caption = f"The {lines} most, of {format_count(len(scavenges))}"
     return table(caption, SCAVENGES, most.sort_index())
 
 
@@ -219,7 +220,7 @@ def costs_table(gc: GcCost) -> Table:
         ("live heap, first GC", Cell("<1 MiB") if first == 0 else bytes_cell(first), mib),
         ("live heap, last GC", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
-        ("last goal", bytes_cell(gc.heap_goal_bytes), mib),
+        ("last goal", bytes_cell(gc.heap_goal_bytes), f"goal of the last GC itself, {mib}"),
     )  # fmt: skip
     cells = tuple((Cell(name), value, Cell(means)) for name, value, means in rows)
     return Table("GC costs", ("", "value", "notes"), "<><", cells)
@@ -239,7 +240,8 @@ NO_GOGC = (
 
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
     """What counts as driven by a memory limit if GOGC is unknown."""
-    if triggers.gogc_is_known or triggers.gogc["gogc_fraction"].notna().any():
+    is_limited = int(triggers.of("limit")["cycles"]) > 0
+    if not is_limited or triggers.gogc_is_known or triggers.gogc["gogc_fraction"].notna().any():
         return ()  # off has no number
     return (NO_GOGC,)
 
@@ -247,9 +249,9 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Live heap after warm-up, which ends when the live heap first reaches its median"
+    caption = "Live heap from the GC at which it first reaches its median"
     if max(run.cycles for run in shown) >= TENTHS:
-        caption += "; first and last are medians of a tenth of the GCs"
+        caption += "; first and last are medians of a tenth of these GCs"
     if len(shown) < len(live):
         caption += f"; the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]
@@ -264,7 +266,7 @@ def growth_words(live: LiveHeap | None, runs: int) -> str:
     moved = "had no significant trend"
     if live.slope_low > 0 or live.slope_high < 0:
         moved = f"{'grew' if live.slope_low > 0 else 'shrank'} significantly"
-    return f"{where} live heap {moved} in the {format_seconds(live.seconds)} after warm-up"
+    return f"{where} live heap {moved} in these {format_seconds(live.seconds)}"
 
 
 def phases_table(phases: pd.DataFrame) -> Table:

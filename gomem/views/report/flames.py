@@ -61,7 +61,7 @@ def in_use_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, .
 
 def _own(diagnosis: Diagnosis, moment: str, sample_type: str, name: str) -> Figure:
     caption = (
-        f"{sample_type} by call: callees hang below their callers; the width of a frame is what "
+        f"{sample_type} by call: callees are below their callers; the width of a frame is what "
         f"it and its callees {WORDS[sample_type]}. {HOW}"
     )
     return _figure(caption, partial(diagnosis.facts.profiles.call_tree, moment, sample_type), name)

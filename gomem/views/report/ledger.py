@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import FILES_SUM, UNTOUCHED
-from gomem.diagnosis.part_words import is_at_most, most_of
+from gomem.analysis.memory.groups import FILES_SUM, HEAP, NAMES, UNTOUCHED
+from gomem.diagnosis.part_words import bound_of, is_at_most, most_of
 from gomem.inputs.schema import rows_of
 from gomem.text import MomentName, Text, text
 from gomem.units import format_bytes, format_seconds, is_unknown
@@ -32,6 +32,8 @@ OTHERS = "others, each under 1 %"
 WHOSE = "The filled part of a bar is in RSS; the hollow part is reserved by Go, not in RSS."
 FILES_TOO = "program text too: only smaps separates it"
 RETAINED = "retained by Go"  # in RSS or not
+UNEXPLAINED = "heap_unexplained"  # without MemStats, the whole Go heap
+NOT_DIVIDED = "no MemStats to break it down"
 NO_RSS = "Memory retained by Go, by owner, at {}; RSS is unknown"
 SIDES = (
     words("where", "where"),
@@ -99,6 +101,9 @@ def _blocks(
     notes, apart = [*ledger.notes], facts.skew.seconds
     if apart is not None and apart < SHORT_SECONDS:
         notes.append(f"MemStats and /proc were read {format_seconds(apart)} apart")
+    lazy = ledger.part("heap_released_resident") if ledger.has("heap_released_resident") else 0
+    if facts.memstats is not None and lazy >= SMALL * (facts.rss_bytes or 0) > 0:
+        notes.append(f"free Go heap: {format_bytes(lazy)} was released but is still in RSS")
     if ledger.next_file and not diagnosis.capture.system:
         notes.append(f"{_why_collect(facts)}, collect {ledger.next_file}")
     folded = Folded("Part by part, to the byte", tuple(exact))
@@ -165,8 +170,8 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     for row in (row for row in each if row not in few):
         note = GROUPS[row["group"]] if row["name"] != FILES_SUM else FILES_TOO
         known: Row = {"note": note, "claimed": row["claimed_bytes"]}
-        if rss_bytes is not None and is_at_most(facts, row["group"]):
-            known |= {"bytes": most_of(facts, row["group"]), "bound": "≤ "}
+        if rss_bytes is not None and (bound := bound_of(facts, row["group"])):
+            known |= {"bytes": most_of(facts, row["group"]), "bound": bound}
         rows.append(row | known)
         rows += [
             {"name": f"· {claim['name']}", "note": GROUPS[claim["group"]],
@@ -215,7 +220,10 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
         part, claimed = row["part"], row["claimed_bytes"]
         old = before.part(part) if before is not None and before.has(part) else None
         if row["bytes"] or old or (not is_unknown(claimed) and claimed):  # not 0
-            named = {"name": part_name(part), "note": PARTS[part], "old": old, "claimed": claimed}
+            name, means = part_name(part), PARTS[part]
+            if part == UNEXPLAINED and not ledger.has("heap_objects"):
+                name, means = NAMES[HEAP], NOT_DIVIDED
+            named = {"name": name, "note": means, "old": old, "claimed": claimed}
             sure = "" if row["confidence"] == "counted" else row["confidence"]
             rows.append(row | named | {"sure": sure})
     total: Row = {"name": "RSS", "bytes": ledger.rss_bytes}

@@ -29,7 +29,7 @@ def _bounds(row: Row) -> Cell:
 COLUMNS = (
     function("function", "function"),
     rate("allocated", "alloc_bytes_per_second"),
-    size("in use", "inuse_bytes"),
+    size("mean in use", "inuse_bytes"),
     seconds("mean lifetime", "lifetime_seconds"),
     Column("95 % interval", _bounds),
     words("lives", "life"),
@@ -55,7 +55,10 @@ def lifetime_blocks(diagnosis: Diagnosis) -> tuple[Block, ...]:
 def _advice(own: Lifetimes | None) -> Text:
     """Which of the program's own functions could use a sync.Pool, and whose memory stays."""
     parts = () if own is None else (
-        ("Candidates for a sync.Pool: {}. Much is allocated there and soon freed.", own.pooling),
+        (
+            "Candidates for a sync.Pool: {}. Much is allocated in their calls and soon freed.",
+            own.pooling,
+        ),
         ("Most of the memory from {} stayed in use during the capture.", own.aging),
     )  # fmt: skip
     said = [

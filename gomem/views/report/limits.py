@@ -36,13 +36,12 @@ LACKING = (
     "memory.usage_in_bytes, memory.stat and memory.failcnt)"
 )
 WORST_CASES = (
-    "If the heap keeps its size. All resident: every page that Go retains is in RSS. All reused: "
-    "what Go has released is too"
+    "Assumes that the heap keeps its size. All resident: all that Go retains is in RSS. All "
+    "reused: released memory is back in RSS too."
 )
 GROWS_ON = "the live heap grows, so RSS can exceed both"
 HIGHER = (
-    "{}: the part of Go's memory that is not in RSS is unknown, and the worst case shown can be "
-    "too low"
+    "{}: the part of Go's memory that is not in RSS is unknown, so the worst case can be higher"
 )
 STILL_COUNTED = (
     "FreeBSD counts released memory as resident until it needs the pages: released memory that is "
@@ -81,7 +80,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         return None
     blocks: list[Block] = []
     # The limit, or that none is known, and the worst-case RSS.
-    said = ["no limit is known"]
+    said = ["no known limit"]
     if limits.worst:
         blocks += _worst_cases(diagnosis, limits)
     if limits.cgroup is None:
@@ -103,7 +102,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         blocks.append(Notes((limits.advice.note,)))
     if limits.worst:
         worst = max(case.retaken_bytes for case in limits.worst.values())
-        said.append(f"RSS can reach {format_bytes(worst)} while the heap keeps its size")
+        said.append(f"at this heap size RSS can reach {format_bytes(worst)}")
     heading = "Worst-case RSS" if limits.cgroup is None else "Headroom to the memory limit"
     return Section("limits", heading, tuple(blocks), gist=", ".join(said))
 
@@ -119,7 +118,7 @@ def _worst_cases(diagnosis: Diagnosis, limits: Limits) -> Iterator[Block]:
     caption = WORST_CASES
     if len(rows) < len(limits.worst):
         which = f"the {len(rows)} snapshots with the highest worst case"
-        caption += f". Shown: {which}, of {len(limits.worst)}"
+        caption += f" Shown: {which}, of {len(limits.worst)}."
     yield table(caption, WORST, rows)
     without = [MomentName(name) for name, _, has_smaps in rows if not has_smaps]
     who = text("no snapshot has smaps")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.diagnosis.part_words import is_at_most, most_of
+from gomem.diagnosis.part_words import bound_of, groups_of, most_of
 from gomem.facts.moment import MomentFacts, seconds_of
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, MomentName, text
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gomem.analysis.memory.account import Account
+    from gomem.analysis.memory.bounds import Interval
     from gomem.analysis.memory.ledger import Ledger
     from gomem.diagnosis.diagnosis import Diagnosis
 
@@ -31,7 +33,7 @@ CAPTION = "RSS by owner over time"
 IN_ORDER = "The snapshots are in order, not to scale in time. "
 COLUMNS = "The line on each column is RSS. The hollow part above it is reserved by Go, not in RSS."
 PARTS_CAPTION = "RSS by part over time"
-TIME, APART = "time", "MemStats to /proc delay"
+TIME, APART = "time", "from MemStats to /proc"
 CLOCKS = {TIME, APART}  # rows without sizes
 NO_RSS = "RSS over time is unknown: no snapshot has smaps"
 
@@ -54,7 +56,9 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
     drawn = {"moments": moments, "seconds": clock}
     figure = Figure(caption, plot_groups_over_moments, lambda: drawn)
     groups = diagnosis.facts.groups_side_by_side
-    blocks = (figure, *_tables(known, groups))
+    account = diagnosis.facts.account
+    of_rss = account if account is not None and account.quantity == "rss" else None
+    blocks = (figure, *_tables(known, groups, of_rss))
     return Section("moments", "Over time", blocks, gist=_gist(known))
 
 
@@ -74,9 +78,11 @@ def _gist(known: Sequence[MomentFacts]) -> str:
     return said
 
 
-def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
+def _tables(
+    known: Sequence[MomentFacts], groups: pd.DataFrame, account: Account | None
+) -> list[Block]:
     """As many moments as fit side by side, and the others folded."""
-    every = _lines(known, groups)
+    every = _lines(known, groups, account)
     few = few_moments(
         [facts.rss_bytes for facts in known], _most([facts.name for facts in known], every)
     )
@@ -130,12 +136,16 @@ def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -
     return Table(caption, ("snapshot", *labels), "<" + ">" * len(labels), down)
 
 
-def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
+def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame, account: Account | None) -> _Lines:
     """RSS and its groups: label, and a cell per moment."""
     lines: _Lines = [("RSS", [bytes_cell(facts.rss_bytes) for facts in known])]
     for row in rows_of(groups):
         label = f"· {row['name']}" if row["within"] else row["name"]
-        cells = [_cell(facts, row["group"], row[str(place)]) for place, facts in enumerate(known)]
+        inside = groups_of(row["group"], row["name"])
+        cells = [
+            _cell(facts, row["group"], row[str(place)], _likely(account, facts, inside))
+            for place, facts in enumerate(known)
+        ]
         lines.append((label, cells))
     if sum(not is_unknown(facts.time) for facts in known) > 1:  # else names say as much
         lines.append((TIME, [narrow_time_cell(facts.time) for facts in known]))
@@ -144,11 +154,21 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
     return lines
 
 
-def _cell(facts: MomentFacts, group: str, size: int) -> Cell:
-    """The size of a group, or its upper bound."""
-    if is_unknown(size) or facts.rss_bytes is None or not is_at_most(facts, group):
+def _likely(account: Account | None, facts: MomentFacts, groups: frozenset[str]) -> Interval | None:
+    """The likely size in RSS of a snapshot's groups; None if the account has none."""
+    snapshot = None if account is None else account.of(facts.name)
+    if snapshot is None or not groups:
+        return None
+    return snapshot.likely.together(groups)
+
+
+def _cell(facts: MomentFacts, group: str, size: int, likely: Interval | None) -> Cell:
+    """The size of a group, its bound, or what the account estimates."""
+    if is_unknown(size) and likely is not None and not likely.is_wide:
+        return Cell(f"≈ {format_bytes(round(likely.middle))}")
+    if is_unknown(size) or facts.rss_bytes is None or not (bound := bound_of(facts, group)):
         return bytes_cell(size)
-    return Cell(f"≤ {format_bytes(most_of(facts, group))}")
+    return Cell(f"{bound}{format_bytes(most_of(facts, group))}")
 
 
 def parts_lines(ledgers: Sequence[Ledger]) -> list[tuple[str, list[Cell]]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.analysis.memory.groups import UNDIVIDED
 from gomem.charts.look import BLUE, GROUP_LOOK, look_of_group
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.first_sentence import first_and_rest
@@ -51,9 +52,9 @@ LEADS = 3
 SITES = 6
 CAPTIONS = {
     "rss": "RSS by owner",
-    "reserved": "Retained by Go, because RSS is not known at every snapshot",
+    "reserved": "Memory retained by Go, by owner",
 }
-GREY = GROUP_LOOK["undivided"]
+GREY = GROUP_LOOK[UNDIVIDED]
 BOUND = "////"  # hatching of a size that is an upper bound
 
 
@@ -98,6 +99,8 @@ def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
         finer = _finer(owners, large, scale) if is_last else ()
         hollow = (Piece(beyond[place] / longest, ""),) * bool(beyond[place])
         bars.append(Bar(label, Bytes(totals[place]), (*pieces, *hollow), finer=finer))
+    if [part.key for part in owners.parts] == [UNDIVIDED] and not owners.finer:
+        return Bars("RSS", tuple(bars))  # the bar has its size
     are_bounds = any(part.is_bounded for part in owners.parts)
     caption = CAPTIONS[owners.quantity] + BOUNDS * are_bounds
     return Bars(caption, tuple(bars), _keys(owners, large, small, is_series=is_series))
@@ -250,15 +253,16 @@ def _lead(finding: Finding, diagnosis: Diagnosis) -> Lead:
     steps = [
         step for step in steps_of(together(typed(finding.next_step, diagnosis))) if step not in said
     ]
-    first = next((step for step in steps if step.is_command), None)
-    if first is None and steps:
-        first = Step(first_and_rest(steps[0].text)[0])
+    commands = [place for place, step in enumerate(steps) if step.is_command]
+    shown = tuple(steps[max(0, commands[0] - 1) : commands[0] + 1]) if commands else ()
+    if steps and not commands:
+        shown = (Step(first_and_rest(steps[0].text)[0]),)
     return Lead(
         together(typed(finding.title, diagnosis)),
         tone,
         label_of(tone, finding.confidence),
         finding.code,
         next(iter(proof_of(finding, 2)), ""),
-        first,
+        shown,
         "findings",
     )

@@ -186,7 +186,8 @@ def _snapshots(names: Sequence[MomentName], capture: Capture) -> Text:
     rest = [name for name in names if name not in whole]
     if not rest:
         return said
-    return text("{}, and {} ({})", said, Count(len(rest), "profile"), first_few(rest, NAMED_MORE))
+    alone = Count(len(rest), "profile")
+    return text("{}; {} alone ({})", said, alone, first_few(rest, NAMED_MORE))
 
 
 def _from_to(times: pd.Series) -> str:

@@ -84,22 +84,21 @@ def label_of(tone: Tone, confidence: str | None) -> str:
 def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
     if tone == "neutral" and not shows_no_growth(diagnosis):
         return Text("no verdict")
-    if tone == "neutral":
-        return text("no ongoing growth seen ({} read)", _files_read(diagnosis.capture))
-    if tone != "good":
+    if tone not in {"good", "neutral"}:
         return Text(label_of(tone, confidence))
-    files = _files_read(diagnosis.capture)
-    words = "healthy ({} read)" if shows_rss(diagnosis) else "Go heap healthy ({} read)"
-    return text(words, files)  # a log of the GC shows no other memory
+    # A log of the GC shows no other memory.
+    healthy = "healthy" if shows_rss(diagnosis) else "Go heap healthy"
+    words = "no steady growth" if tone == "neutral" else healthy
+    return text("{}{}", words, _files_read(diagnosis.capture))
 
 
 def _files_read(capture: Capture) -> Text:
-    """How many files the verdict uses, and of how many, if some were not read."""
+    """How many of the files the verdict uses; empty if all were read."""
     read = {file.source.text_name for file in capture.files}
     unread = {source.text_name for source in capture.passed_over} - read
     if not unread:
-        return text("{}", Count(len(read), "file"))
-    return text("{} of {}", str(len(read)), Count(len(read) + len(unread), "file"))
+        return Text()
+    return text(" ({} of {} read)", str(len(read)), Count(len(read) + len(unread), "file"))
 
 
 def _size(diagnosis: Diagnosis) -> Tile | None:

@@ -109,10 +109,11 @@ def _lead(lead: Lead, width: int) -> Iterator[Row]:
     yield from _wrapped(LEAD, title, STYLES[lead.tone], width, 2)
     if lead.proof:
         yield from _wrapped(PROOF, f"  {lead.proof}", "dim", width, 2)
-    if lead.step is not None and lead.step.is_command:
-        yield STEP, f"  {readable(lead.step.text)}", ""
-    elif lead.step is not None:
-        yield from _wrapped(STEP, f"  {lead.step.text}", "", width, 2)
+    for step in lead.steps:
+        if step.is_command:
+            yield STEP, f"  {readable(step.text)}", ""
+        else:
+            yield from _wrapped(STEP, f"  {step.text}", "", width, 2)
 
 
 def _bars(bars: Bars, width: int) -> Iterator[Row]:

@@ -127,6 +127,12 @@ class _Writer:
                 self._gap()
             if isinstance(block, Table) and block.caption != section.heading:
                 self._wrapped(block.caption, "dim")
+            if isinstance(block, Notes) and shown == [
+                block
+            ]:  # the heading says that they are notes
+                for line in block.lines:
+                    self._wrapped(f"• {line}", "dim", hang=2)
+                continue
             self._block(block)
 
     def _block(self, block: Block) -> None:

@@ -6,12 +6,17 @@ import pytest
 
 import gomem
 from gomem.views.document import Folded, Table, unchosen
+from gomem.views.report.ledger import ledger_section
 from gomem.views.report.moments import WIDTH, moments_section
 from gomem.views.report.shown import first_of
-from tests.builders import FIXTURES, diagnosed
+from tests.builders import FIXTURES, diagnosed, memstats_json
 
 MIB = 1 << 20
 COUNT = 8
+
+
+def tables_of(blocks):
+    return [block for block in unchosen(blocks) if isinstance(block, Table)]
 
 
 def table_of(folder, name):
@@ -23,6 +28,21 @@ def table_of(folder, name):
         (moment / "metrics.prom").write_text(text)
     blocks = moments_section(gomem.diagnose(folder)).blocks
     return next(block for block in blocks if isinstance(block, Table))
+
+
+def test_beside_upper_bounds_what_is_left_is_a_lower_bound(tmp_path):
+    """
+    Without smaps, what Go retains is the most that it has in RSS.
+    """
+    fields = {"HeapSys": 40 * MIB, "HeapInuse": 20 * MIB, "HeapIdle": 20 * MIB}
+    (tmp_path / "memstats.json").write_bytes(memstats_json(HeapAlloc=15 * MIB, **fields))
+    (tmp_path / "status").write_text("Name:\tapi\nState:\tS\nPid:\t7\nVmRSS:\t61440 kB\n")
+
+    (table, *_) = tables_of(ledger_section(gomem.diagnose(tmp_path)).blocks)
+
+    sizes = {row[0].text: row[1].text for row in table.rows}
+    assert "≥ 20.0 MiB" == sizes["not broken down"]
+    assert all(size.startswith("≤ ") for name, size in sizes.items() if name.startswith("free"))
 
 
 def test_short_names_stand_side_by_side_six_at_most(tmp_path):

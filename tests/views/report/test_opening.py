@@ -219,7 +219,7 @@ def test_what_to_do_next_stands_once(path):
         for block in section.blocks
         if isinstance(block, Card)
     ]
-    leads = [block.step for block in document.opening if isinstance(block, Lead)]
+    leads = [step for block in document.opening if isinstance(block, Lead) for step in block.steps]
 
     assert document.verdict.steps
     said = [steps for card in cards for _, steps in card.explained]
@@ -255,7 +255,7 @@ def test_of_many_moments_the_worst_are_said_to_be_some():
     (table, *_) = limits_section(diagnosed(SPIKY)).blocks
 
     shown = f"the {len(table.rows)} snapshots with the highest worst case, of 25"
-    assert table.caption.endswith(shown)
+    assert table.caption.endswith(f"{shown}.")
 
 
 def test_the_findings_that_the_verdict_does_not_name_follow_it():
@@ -268,7 +268,7 @@ def test_the_findings_that_the_verdict_does_not_name_follow_it():
     ]
     for lead, finding in zip(leads, others, strict=False):
         assert lead.proof
-        assert lead.step.text.strip()
+        assert all(step.text.strip() for step in lead.steps)
         assert finding.confidence in lead.label
 
 

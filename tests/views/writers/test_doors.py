@@ -57,7 +57,7 @@ HOSTILE = Document(
     opening=(
         Bars(EVIL, (Bar(EVIL, EVIL, (PIECE,), finer=(PIECE,)), Bar(EVIL, EVIL, (PIECE,))), KEYS),
         Tiles((Tile(EVIL, EVIL),)),
-        Lead(EVIL, "info", EVIL, EVIL, EVIL, STEPS[1], "one"),
+        Lead(EVIL, "info", EVIL, EVIL, EVIL, (STEPS[1],), "one"),
     ),
     moments=(EVIL, f"2{EVIL}"),
 )

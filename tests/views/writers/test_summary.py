@@ -14,7 +14,9 @@ LONG = "word " * 80
 
 
 def lead(place):
-    return Lead(f"finding {place}", "info", "note", f"code-{place}", LONG, Step(LONG), "findings")
+    return Lead(
+        f"finding {place}", "info", "note", f"code-{place}", LONG, (Step(LONG),), "findings"
+    )
 
 
 def document_of(*opening, details=(), **more):
@@ -37,7 +39,7 @@ def test_it_fits_the_screen(path, width):
     document = report_document(diagnosed(path))
     lines = lines_of(document, width)
 
-    leads = [block.step for block in document.opening if isinstance(block, Lead) and block.step]
+    leads = [step for block in document.opening if isinstance(block, Lead) for step in block.steps]
     steps = [step.text for step in (*document.verdict.steps, *leads) if step.is_command]
     assert len(lines) <= LINES
     assert all(len(line) <= width or line.strip() in steps for line in lines)
@@ -60,7 +62,7 @@ def test_what_matters_least_gives_way_first():
 def test_a_further_finding_has_its_label_its_proof_and_the_first_thing_to_do():
     command = Step("gomem top heap.pb.gz", is_command=True)
     document = document_of(
-        Lead("It is slow", "warning", "warning · certain", "slow", "a.json: x 1", command, "f")
+        Lead("It is slow", "warning", "warning · certain", "slow", "a.json: x 1", (command,), "f")
     )
 
     lines = lines_of(document)
