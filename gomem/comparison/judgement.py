@@ -22,6 +22,7 @@ from gomem.comparison.samples import (
     BETTER,
     CHANGED,
     CLAIMS,
+    NO_CHANGE_SHOWN,
     NO_CLAIM,
     NOTHING_MEASURED,
     SAME,
@@ -213,8 +214,12 @@ def _largest(comparison: Comparison) -> str:
     if row is None:
         return ""
     change = format_relative(row["change"], brief=True)
-    said = "; the largest change is {} {}, {}"
-    return text(said, Metric(row["name"]), Unit(row["unit"]), change)
+    metrics = comparison.metrics
+    alike = (metrics["layer"] == row["layer"]) & (metrics["change"] == row["change"])
+    others = int((alike & ~metrics["verdict"].isin(NO_CHANGE_SHOWN)).sum()) - 1
+    more = f" and {others} more" if others else ""
+    said = "; the largest change is {} ({} {}{})"
+    return text(said, change, Metric(row["name"]), Unit(row["unit"]), more)
 
 
 def _margin(comparison: Comparison) -> list[str]:

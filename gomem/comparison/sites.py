@@ -72,8 +72,8 @@ GC_NOTE = (
 )
 SAME_GC_NOTE = "in-use sizes are up to two GCs old; on both sides the profile was taken after GC {}"
 SECONDS_NOTE = (
-    "allocation per second rises if the same work finishes faster; compare allocation per request "
-    "(--requests)"
+    "allocation per second rises if the same work finishes faster, so a site that grew need not "
+    "allocate more; compare allocation per request (--requests)"
 )
 UNPUBLISHED_NOTE = (
     "allocation per site between the snapshots is not compared, because heap profiles lag by up to "

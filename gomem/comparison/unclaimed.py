@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 IN_USE, ALLOCATED = "inuse_", "alloc_"
 TOTAL = "alloc_space"
 NO_CHANGE = "~"
-SWINGS = "in-use memory there varies by as much within one run"
+SWINGS = "within one run, its in-use memory varies by this much or more"
 STALE = "on the {} side, no GC ran since the previous profile, so its values are stale"
 UNCOVERED = "the {} side's profile lags: it covers only {} of the {} allocated so far"
 

@@ -39,7 +39,10 @@ def test_text_goes_to_standard_output(run):
 
     assert (0, "") == (code, errors)
     assert output.startswith("before.txt → after.txt\n\n✓ better: ")
-    assert "\n✓ better: 1 benchmark metric is better; the largest change is A-2 sec/op, " in output
+    assert (
+        "\n✓ better: 1 benchmark metric is better; the largest change is \N{MINUS SIGN}44 % (A-2 "
+        in output
+    )
     row = "A-2     22.5 ns ± 11 %  12.5 ns ± 20 %  \N{MINUS SIGN}44.4 %  better   0.002  6\n"
     assert row in output
 

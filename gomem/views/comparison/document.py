@@ -11,7 +11,7 @@ from gomem.capture.wanted import GC_LOG
 from gomem.comparison.budgets import MET
 from gomem.comparison.causes import STATES
 from gomem.comparison.settings import ARROW, settings_words
-from gomem.comparison.sites import REQUEST, RUNS_NOTE, SAMPLING_NOTE
+from gomem.comparison.sites import REQUEST, RUNS_NOTE, SAMPLING_NOTE, SECONDS_NOTE
 from gomem.errors import counted_places
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Build
@@ -255,14 +255,18 @@ def _sites_section(comparison: Comparison) -> Section | None:
         caption = "Bytes allocated since the start, by the sites that changed most."
         blocks.append(Figure(caption, plot_site_changes, lambda: {"sites": allocated}))
     means = ", mean of the runs" if words.of_runs(comparison) else ""
+    why_rates = Paragraph(Text(SECONDS_NOTE).sentence())
     for name in words.SAMPLE_TYPES:
         shown = _site_blocks(words.of_type(comparison.sites, name), f"{name}{means}")
         if len(rates := words.of_type(comparison.site_rates, name)):
             per = rates["per"].iloc[0]
             rates = rates.assign(unit=rates["unit"] + ("/s" if per == "second" else f"/{per}"))
-            blocks += _site_blocks(rates, f"{name} per {per}, estimated from heap profiles")
-            if per == REQUEST:  # per second, the work can differ, so the totals matter too
-                shown = [Folded(f"{name}, since the start", tuple(shown))]
+            by_rate = _site_blocks(rates, f"{name} per {per}, estimated from heap profiles")
+            if per == REQUEST:
+                shown = [*by_rate, Folded(f"{name}, since the start", tuple(shown))]
+            else:
+                is_said = any(block == why_rates for block in blocks)
+                shown += [*([] if is_said else [why_rates]), *by_rate]
         blocks += shown
     if _has_changed_sites(comparison):
         blocks.append(Notes((LEGEND,)))
@@ -316,10 +320,11 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
 
 def _notes_section(comparison: Comparison) -> Section | None:
     unused = set() if _has_changed_sites(comparison) else {SAMPLING_NOTE, RUNS_NOTE}
+    unused |= {SECONDS_NOTE}  # which is said where the rates are
     known = [note for note in dict.fromkeys(comparison.notes) if not is_unknown(note)]
     notes = [note for note in known if note not in unused]
     read = rows_of(comparison.settings)
-    notes += [text("source of {}: {}", row["name"], row["source"]) for row in read]
+    notes += [text("{}: from {}", row["name"], row["source"]) for row in read]
     gist = how_many(len(notes), "note")
     return Section("notes", "Notes", (Notes(tuple(notes)),), gist=gist) if notes else None
 

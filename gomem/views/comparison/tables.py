@@ -366,6 +366,6 @@ def groups_table(groups: pd.DataFrame, pair: Pair, runs: str = "", *, noted: boo
     rss: Row = {"name": "RSS", "group": "", **sums}
     is_known = groups[[*SIDES]].notna().all(axis=None)
     total = (tuple(column.cell(rss) for column in (owner, *SIZES)),) if is_known else ()
-    bounds = "" if is_known else "; a range is the lower and upper bound of a row"
+    bounds = "" if is_known else "; ranges are bounds"
     caption = text("RSS by owner at {}{}{}", pair.words, runs, bounds)
     return table(caption, (owner, *SIZES), groups, total)

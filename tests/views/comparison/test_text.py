@@ -49,7 +49,7 @@ EXPECTED = """\
 cpu EPYC → Xeon
 
 ✓ better: 2 of 4 benchmark metrics are better and 2 have too few runs; the
-  largest change is Handle-2 B/op, \u2212100 %.
+  largest change is \u2212100 % (Handle-2 B/op).
 \u221228 % sec/op, geometric mean of 2 benchmarks
 1 place could not be read.
 
@@ -79,9 +79,9 @@ note: ±: half of the 95 % interval, in percent of the median
 note: p is from a Mann-Whitney test, not corrected for multiple comparisons
 
 Notes
-note: timings also depend on the load of the machine; interleave the runs of the
-  two sides to cancel it
-note: source of cpu: benchmark file
+• timings also depend on the load of the machine; interleave the runs of the two
+  sides to cancel it
+• cpu: from benchmark file
 
 What could not be read
 Missing from the numbers above:
