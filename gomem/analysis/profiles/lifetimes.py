@@ -56,10 +56,10 @@ if TYPE_CHECKING:
 
 SHORT, REQUEST, LONG, EVER, UNCLEAR = LIVES = (
     "short-lived",
-    "request-lived",
+    "medium-lived",
     "long-lived",
-    "for ever",
-    "?",
+    "kept",
+    "unclear",
 )
 LIFETIMES = (
     Column(
@@ -81,7 +81,7 @@ LIFETIMES = (
         "life",
         "str",
         "",
-        "short-lived, request-lived, long-lived, for ever, or ? if unclear.",
+        "short-lived, medium-lived, long-lived, kept, or unclear.",
         Words,
     ),
 )

@@ -26,10 +26,10 @@ MIN_SECONDS = 1e-3  # start of the axis: marking alone takes longer in most prog
 # Distinct by marker as well as by colour.
 LOOKS = {
     "short-lived": (BLUE, "o"),
-    "request-lived": (ORANGE, "s"),
+    "medium-lived": (ORANGE, "s"),
     "long-lived": (PURPLE, "D"),
-    "for ever": (VERMILLION, "^"),
-    "?": (GREY, "v"),
+    "kept": (VERMILLION, "^"),
+    "unclear": (GREY, "v"),
 }
 
 

@@ -72,7 +72,7 @@ def test_what_is_never_dropped_lives_for_ever(recorded):
     facts, _ = recorded
     sites = facts.lifetimes.sites.set_index("function")
 
-    assert {"for ever"} == set(sites.loc[sorted(KEPT), "life"])
+    assert {"kept"} == set(sites.loc[sorted(KEPT), "life"])
     assert sites.loc[sorted(KEPT), "lifetime_high"].isna().all()
     assert "main.leak" in set(facts.lifetimes.aging["function"])
     assert not KEPT & set(facts.lifetimes.pooling["function"])
@@ -106,7 +106,7 @@ def test_little_by_hand():
     assert row["lifetime_seconds"] == pytest.approx(2.0, rel=1e-3)
     assert row["lifetime_low"] < 2.0 < row["lifetime_high"]
     assert row["freed_fraction"] == pytest.approx(1.0)
-    assert "request-lived" == row["life"]
+    assert "medium-lived" == row["life"]
 
 
 def test_an_age_grows_as_the_watch_does():
@@ -198,7 +198,7 @@ def test_by_own_function_what_a_library_allocates_is_its_callers():
 
 def test_no_pool_is_advised_for_a_site_whose_memory_stays():
     """Both drop objects within seconds, but of one the memory in use grew: a part of it stays."""
-    rows = {"life": ["request-lived"] * 2, "alloc_fraction": [0.5] * 2, "freed_high": [1.1, 0.6]}
+    rows = {"life": ["medium-lived"] * 2, "alloc_fraction": [0.5] * 2, "freed_high": [1.1, 0.6]}
     sites = pd.DataFrame({"function": ["main.render", "main.place"], **rows})
 
     lives = Lifetimes(sites, "1", "2", 2, 6.0, 0.0, 0.0)

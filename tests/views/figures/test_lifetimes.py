@@ -20,7 +20,7 @@ def test_each_site_has_a_mark_and_an_interval_within_the_axis():
     assert min(ends) == MIN_SECONDS == panel.x.scale.low
     assert max(ends) == panel.x.scale.high  # the leak goes on
     assert "main.leak: " in drawing.description
-    assert " or more, for ever" in drawing.description
+    assert " or more, kept" in drawing.description
 
 
 def test_the_report_says_where_a_pool_pays_and_what_is_kept():
