@@ -70,9 +70,9 @@ COUNTED = {
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding per snapshot at risk; growth counts only at the last snapshot.
+    """Return one finding per snapshot at risk; growth is considered only at the last snapshot.
 
-    A kill is the end of a process, whatever its name says of its time, so it is the only finding.
+    If a process was killed, that is the only finding, even if the snapshot has no time.
     """
     found, killed_at = case.at_moments(_at), _killed_at(case)
     kills = [finding for finding in found if finding.moment in killed_at]
@@ -88,13 +88,13 @@ def _killed_at(case: Case) -> set[str]:
 
 
 def growth_is_bounded(case: Case) -> bool:
-    """Return whether the growth towards the limit is only garbage below a heap goal."""
+    """Return whether the growth towards the limit is only garbage that the next GCs free."""
     growth = case.facts.limit_growth
     return growth is not None and not may_grow_on(case, growth.seen_bytes)
 
 
 def may_grow_on(case: Case, grown_bytes: float) -> bool:
-    """Return whether growth of this size is more than garbage below a heap goal."""
+    """Return whether more grew than garbage that the next GCs free, or whether that is possible."""
     if not case.facts.with_memstats or grows(case) or goroutines_pile_up(case):
         return True
     claimed = [

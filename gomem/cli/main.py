@@ -30,10 +30,10 @@ COMMANDS = {
     "matrix": "Show the first build of a program that differs.",
     "top": "Show the functions that allocate most in a profile.",
     "rss": "Write RSS as one pprof profile: heap, stacks, C, files.",
-    "table": "Print an artefact as a table.",
+    "table": "Print a file of a capture as a table.",
     "capture": "Collect a capture from a running process.",
-    "inspect": "List what is in a capture: kinds, moments, damage.",
-    "retain": "Show who keeps the heap, by a heap dump.",
+    "inspect": "List what is in a capture: kinds, snapshots, damage.",
+    "retain": "Show who keeps the heap, from a heap dump.",
     "what-if": "Predict the effect of another GOGC or GOMEMLIMIT.",
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
     "explain": "Explain a field, a finding or a word.",
@@ -62,7 +62,7 @@ Commands:
 
 Options:
   --version  Print the version and exit.
-  --help     Print this help or, after a command, the command's.
+  --help     Print this help; after a command, that command's help.
 
 Exit codes:
   0    Done.

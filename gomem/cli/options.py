@@ -28,7 +28,7 @@ Patterns = Annotated[
     typer.Option(
         "--pattern",
         metavar="REGEX",
-        help="A form of log lines, with groups such as (?P<rss>…); can be repeated.",
+        help="A pattern of log lines, with groups such as (?P<rss>…); can be repeated.",
     ),
 ]
 Release = Annotated[str | None, typer.Option(help="The Go release, such as go1.24.2.")]

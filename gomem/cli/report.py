@@ -82,9 +82,9 @@ def report(
     Without --format, the report is written as one HTML file named after the capture. A terminal
     also shows its first screen; a pipe gets the whole report as text. The last line printed is the
     path. --format text, json or md writes only that format, to standard output or to the file of
-    -o. ipynb writes a notebook that can be run again, summary eight lines for a chat, png the
-    first picture, and pprof RSS as one profile, as gomem rss writes it. For a PID or a URL, gomem
-    first captures one snapshot to a folder named after the process.
+    -o: ipynb is a notebook that can be run again, summary is eight lines for a chat, png is the
+    first picture, and pprof is RSS as one profile, as gomem rss writes it. For a PID or a URL,
+    gomem first captures one snapshot to a folder named after the process.
 
     Examples:
         gomem report --demo

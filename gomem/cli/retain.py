@@ -45,7 +45,7 @@ def retain(
     redact: Redact = False,
     force: Force = False,
 ) -> None:
-    """Show who keeps the heap, by a heap dump of runtime/debug.WriteHeapDump.
+    """Show who keeps the heap, from a heap dump of runtime/debug.WriteHeapDump.
 
     For each variable, and for the goroutines of each function: the bytes that would become garbage
     without it, who allocated them, and the path to where they fan out. For a capture with several

@@ -74,8 +74,8 @@ def test_a_refusal_is_an_answer(run, tmp_path):
     assert 0 == code
     jsonschema.Draft202012Validator(closed(schema_of("what-if"))).validate(found)
     assert [] == found["grid"]
-    assert "too short" in found["refused"]
-    assert "● no estimate: The log is too short" in run(short)[1]
+    assert "are needed" in found["refused"]
+    assert "● no estimate: Only " in run(short)[1]
 
 
 def test_csv_has_a_row_for_each_setting(run):

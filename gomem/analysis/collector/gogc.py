@@ -1,19 +1,20 @@
-"""Which GOGC did a run have, according to the goals in its log?
+"""Which GOGC did a run use, according to the goals in its log?
 
 The runtime computes each goal from what the previous collection marked:
 
     to 1.17   goal = live + live x GOGC/100
     from 1.18 goal = live + (live + stacks + globals) x GOGC/100
 
-Some goals say little about GOGC. The first goal is set before anything is marked. A goal is never
-below 4 MiB x GOGC/100, so the goals of a small heap say nothing. The runtime raises a goal when a
+Not all goals are informative. The first goal is set before anything is marked. A goal is never
+below 4 MiB x GOGC/100, so the goals of a small heap show nothing. The runtime raises a goal when a
 collection starts late (to 64 KiB above the start), and keeps a goal at least 1 MiB above the live
 heap during sweeping. A memory limit (from 1.19) lowers the goal, and then the other rules do not
 apply.
 
-GOGC is a whole per cent, and the log prints sizes in whole MiB. So each goal allows a few values,
-and the value that most goals allow is the run's GOGC. Without such a value, GOGC is unknown: GOGC
-changed during the run, a limit set most of the goals, or too few goals say anything. GOGC is also
+GOGC is a whole per cent, and the log prints sizes in whole MiB. So each goal is consistent with a
+few values, and the value that is consistent with most goals is the run's GOGC. Without such a
+value, GOGC is unknown: GOGC changed during the run, a limit set most of the goals, or too few goals
+are informative. GOGC is also
 unknown if several goals are above those that agree. A limit that constrains a steady heap also
 produces goals that agree, and the goals it did not constrain are higher.
 """
@@ -84,8 +85,8 @@ class Goals:
     def beyond_any(self) -> np.ndarray:
         """Find goals that no GOGC can set, so that a memory limit must have set them.
 
-        During sweeping, any GOGC leaves room of 1 MiB above the live heap. GOGC=1, the smallest
-        value but 0, leaves room of 1 %. A goal with less room comes from a limit.
+        During sweeping, any GOGC leaves 1 MiB of headroom above the live heap. GOGC=1, the smallest
+        non-zero value, leaves 1 %. A goal with less headroom comes from a limit.
         """
         with np.errstate(invalid="ignore"):
             none_left = self.goal <= self.live
@@ -94,7 +95,7 @@ class Goals:
 
     @property
     def telling(self) -> np.ndarray:
-        """Find goals that say something about GOGC.
+        """Find goals that are informative about GOGC.
 
         The live heap is large, the collection began before the heap reached the goal, and it is not
         certain that a limit set the goal.
@@ -105,14 +106,14 @@ class Goals:
 
     @property
     def is_large(self) -> np.ndarray:
-        """Find goals of a live heap so large that rounding is little of the room above it."""
+        """Find goals whose headroom is large compared with the 1 MiB of rounding."""
         with np.errstate(invalid="ignore"):
             return self.live >= MIN_LIVE_BYTES
 
     def percents(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest GOGC, in per cent, that each goal allows.
+        """Return the smallest and the largest GOGC, in per cent, consistent with each goal.
 
-        Sizes in the log are rounded, so a goal allows a range.
+        Sizes in the log are rounded, so a goal is consistent with a range.
         """
         printed = np.where(self.may_be_limited, 2 * ROUNDING_BYTES, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -127,10 +128,10 @@ def _before(values: np.ndarray) -> np.ndarray:
 
 
 def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFrame:
-    """Return the ranges of GOGC that goals allow; by default, goals that say something about GOGC.
+    """Return the ranges of GOGC consistent with goals; by default, with the informative ones.
 
     A row per run and range, because a log can have very many goals: `run`, `low` and `high` in per
-    cent, and `goals`, the number of goals that allow just this range.
+    cent, and `goals`, the number of goals with just this range.
     """
     which = goals.telling if which is None else which
     low, high = goals.percents()
@@ -145,12 +146,12 @@ def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFr
 
 
 def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
-    """Return for each run the GOGC that most goals allow, from the ranges of `allowed_percents`.
+    """Return for each run the GOGC consistent with most goals, by the ranges of `allowed_percents`.
 
-    The columns are `percent`, missing unless enough goals agree and few goals are higher; `least`
-    and `most`, the range in which equally many goals agree; `agreeing`, the number of goals that
-    agree; and `telling`, the number of all goals considered. Of equally good ranges, the highest
-    gives `percent`, because a memory limit only lowers goals.
+    The columns are `percent`, missing unless enough goals are consistent and few are higher;
+    `least` and `most`, the range that is consistent with as many; `agreeing`, the number of
+    consistent goals; and `telling`, the number of all goals considered. Of equally good ranges, the
+    highest gives `percent`, because a memory limit only lowers goals.
     """
     totals = allowed.groupby("run")["goals"].sum()
     fits = allowed[allowed["low"] <= allowed["high"]]
@@ -187,7 +188,7 @@ def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
 
 
 def _widen_few(fits: pd.DataFrame, frame: pd.DataFrame) -> None:
-    """If few goals agree but nearly do, use all that they allow, and the roundest value in it."""
+    """If few goals agree but nearly do, use their whole range, and the roundest value in it."""
     ends = fits.groupby("run").agg(low=("low", "min"), high=("high", "max")).astype(float)
     low, high = (ends[name].reindex(frame.index) for name in ("low", "high"))
     is_few = (frame["telling"] < MIN_SURE_GOALS) & (frame["agreeing"] < frame["telling"])
@@ -199,7 +200,7 @@ def _widen_few(fits: pd.DataFrame, frame: pd.DataFrame) -> None:
 def goals_allow(cycles: Cycles, fraction: float, *, is_limited: bool) -> bool:
     """Return whether most goals of a log are consistent with a GOGC (1.0 for 100).
 
-    True if no goal says anything about GOGC. If `is_limited`, lower goals are no contradiction,
+    True if no goal is informative. If `is_limited`, lower goals are no contradiction,
     because a memory limit lowers goals.
     """
     contradicting = telling = 0
@@ -214,10 +215,10 @@ def goals_allow(cycles: Cycles, fraction: float, *, is_limited: bool) -> bool:
 
 
 def goals_confirm(cycles: Cycles, fraction: float) -> bool | None:
-    """Return whether most goals of a log allow a GOGC that something else names (1.0 for 100).
+    """Return whether most goals of a log are consistent with a GOGC found elsewhere (1.0 for 100).
 
-    A single goal is enough, because it need not find the value; a late start only raises a goal.
-    None if no goal says anything.
+    One goal suffices, because the value is given and only checked. A GC that starts late only
+    raises its goal, so such goals count too. None if no goal is informative.
     """
     agreeing = telling = 0
     for piece, _ in overlapping(cycles, GOAL_COLUMNS):
@@ -236,7 +237,10 @@ def _above(fits: pd.DataFrame, frame: pd.DataFrame) -> pd.Series:
 
 
 def roundest(low: pd.Series, high: pd.Series) -> pd.Series:
-    """Return the roundest value between two percentages; the middle if no value is round."""
+    """Return the largest multiple of the largest step of `ROUND_PERCENTS` between two percentages.
+
+    The middle if there is no multiple.
+    """
     found = (low + high) // 2
     for step in reversed(ROUND_PERCENTS):
         first = np.ceil(low / step) * step

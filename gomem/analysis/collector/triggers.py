@@ -117,7 +117,7 @@ def gc_triggers(
     """Determine why each collection ran.
 
     `gogc_fraction` (1.0 for 100) and `memory_limit_bytes` are what files say, and None if unknown.
-    Both are infinite for off or unset; the limit is also infinite if the release has no limits.
+    Infinite means off or unset; the limit is also infinite if the release has no limits.
     `gogc_source` is one of `STATED`.
     """
     gogc = _gogc(cycles, gogc_fraction, gogc_source)

@@ -224,7 +224,7 @@ def reconcile_rss(
     if assumed:
         verb = "is" if len(assumed) == 1 else "are"
         named = joined(", ", map(File, assumed))
-        notes = [*notes, text("{} {} assumed to belong to this snapshot, the last", named, verb)]
+        notes = [*notes, text("{} {} assumed to belong to the last snapshot", named, verb)]
     is_of_two_states = bool(collections_between) or not fits(classified, memstats)
     notes = [*notes, *skew_notes(skew_seconds, collections_between)]
     checks = checks_of(rss_bytes, status, rollup_rss_bytes, scraped or {})

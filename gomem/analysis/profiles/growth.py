@@ -1,7 +1,7 @@
-"""What grows over a series of profiles, how fast, in what shape, and which stacks are one leak?
+"""What grows over a series of profiles, how fast, and which stacks belong to the same leak?
 
 Memory in use is a level and has a slope. Memory allocated since the start grows in every healthy
-program, so only what was added between two profiles says anything. `series_of` therefore returns
+program, so only the difference between two profiles is informative. `series_of` therefore returns
 levels for inuse_* and additions for alloc_*, and `growth` takes only levels.
 
 The slope is the Theil–Sen estimate: the median of the slopes between all pairs of snapshots, which
@@ -9,7 +9,7 @@ a few outliers cannot move. Its interval is Sen's rank interval, widened by the 
 slow leak has few sampled objects, and every profile has the same ones. So neighbouring profiles can
 agree with each other although all are far from the true value.
 
-Collections renew a heap profile. A profile that repeats the previous one has no new data. Such a
+Each GC updates a heap profile. A profile that repeats the previous one has no new data. Such a
 profile would make the result look more certain than it is, so it is left out. A profile is also
 left out if another follows at once (see `analysis.profiles.published`). With rare collections, a
 profile shows an old state. A rise between two profiles is called a step only after this lag is
@@ -97,7 +97,7 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
 
     The values are levels for inuse_*, and additions for alloc_*. If there are more than `MAX_NAMED`
     stacks, the smallest are merged. Raises ValueError if a profile does not have the sample type,
-    or if none has a time.
+    or if no profile has a time.
     """
     found = published(profiles)
     news = found.news
@@ -132,10 +132,10 @@ def horizon_seconds_of(series: Series) -> float:
 
 
 def growth(series: Series, horizon_seconds: float | None = None) -> pd.DataFrame:
-    """Return how each stack grows, and which stacks are one leak, the largest first; see `GROWTH`.
+    """Return how each stack grows, and which belong to one leak, the largest first; see `GROWTH`.
 
     There are no rows for fewer than four snapshots. Values are projected to `horizon_seconds` after
-    the last profile, by default those of `horizon_seconds_of`. Raises ValueError for additions,
+    the last profile, by default `horizon_seconds_of(series)`. Raises ValueError for additions,
     which are not levels.
     """
     if series.sample_type.startswith("alloc_"):

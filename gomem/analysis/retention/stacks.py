@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def stack_words(dump: HeapDump) -> pd.DataFrame:
-    """Return the stack words that keep an object alive: those the dump lists, and such structs."""
+    """Return the stack words that keep an object alive: those listed, and all of such structs."""
     roots, frames = dump.roots, dump.frames
     words = roots[roots["kind"] == "frame"]
     start = frames["sp"].to_numpy()[words["owner"].to_numpy()]

@@ -110,9 +110,8 @@ def _refusal(usual: pd.DataFrame, seen: int) -> str | None:
         )
     if len(usual) < MIN_CYCLES:
         return (
-            f"the log is too short: {format_count(len(usual))} of its {format_count(seen)} "
-            f"GCs came after the heap had filled, {MIN_CYCLES} are needed; let the process run "
-            "longer"
+            f"only {format_count(len(usual))} of the log's {format_count(seen)} GCs came after "
+            f"the heap had filled, and {MIN_CYCLES} are needed; let the process run longer"
         )
     forced = float(usual["forced"].mean())
     if forced > MAX_FORCED:

@@ -1,11 +1,12 @@
-"""What would happen if GOGC or GOMEMLIMIT were different?
+"""What would another GOGC or GOMEMLIMIT do, and which fit a container with a given limit?
 
 One log gives the allocation rate, the share of the heap that survives, and the cost of marking. The
 load is replayed under each setting of a grid (`replay`), with the pacer's own formulas (`pacer`).
 Each number has an interval, valid for a run as long as the log. The interval combines:
 
 - the spread within the log: the load is cut into stretches, and their means give 95 % intervals for
-  the allocation rate, the live heap and the cost of marking; the replay is repeated with each;
+  the allocation rate, the live heap and the cost of marking; the replay is repeated with each
+  end of an interval;
 - the starting point of the replay, which matters for a bursty load;
 - for the peak heap, the distance between the log's p90 and its peak;
 - the uncertainty about non-heap memory, if a limit includes it;
@@ -13,12 +14,10 @@ Each number has an interval, valid for a run as long as the log. The interval co
   predicts itself;
 - the variation between two runs of one program: 8 % in collections per second, 10 % in CPU.
 
-Which GOMEMLIMIT and which GOGC fit a container with a given memory limit?
-
-GOMEMLIMIT is the container's limit minus non-Go memory minus a margin. The runtime keeps to it by
-collecting as often as necessary. GOMEMLIMIT is a safety net for a heap larger than the one in the
-log. GOGC is chosen so that the logged load stays below GOMEMLIMIT: it is the largest GOGC at which
-the upper bound of Go's total memory is below the limit.
+For a container, GOMEMLIMIT is the container's limit minus non-Go memory minus a margin. The runtime
+keeps to it by collecting as often as necessary. GOMEMLIMIT is a safety net for a heap larger than
+the one in the log. GOGC is chosen so that the logged load stays below GOMEMLIMIT: it is the largest
+GOGC at which the upper bound of Go's total memory is below the limit.
 
 Two sizes of the live heap show how much it can grow. At the smaller size, the goal from GOGC
 reaches the goal from the limit; above that size, the limit sets the pace and collections become

@@ -1,9 +1,9 @@
-"""Tables that a script or a dashboard writes, with a first line of names: `ts,rss_kb,threads`.
+"""Tables that a script or a dashboard writes, with a header row: `ts,rss_kb,threads`.
 
 Script        ts,rss_kb,threads
 Dashboard     Time,process_resident_memory_bytes,go_memstats_heap_alloc_bytes,go_goroutines
-`kb` is KiB, and `mb` MiB: the numbers come from /proc or ps, which count in them. Without a unit,
-see `quantities`. A single column besides the time can be called just memory: `api-0 memory`.
+`kb` means KiB and `mb` MiB, as in /proc. Without a unit, see `quantities`. If there is only one
+column besides the time, its name only has to contain memory: `api-0 memory`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SEPARATORS = (b",", b";", b"\t")
 
 
 def pattern_of_columns(data: bytes) -> Pattern | None:
-    """Return the form of the rows if the first line names a time and a size; else None."""
+    """Return the pattern of the rows if the header row has a time and a size; else None."""
     head, _, below = data[:MAX_HEAD].lstrip().partition(b"\n")
     separator = next((each for each in _SEPARATORS if each in head), b"")
     names = names_in(head.strip(), separator) if separator else []

@@ -4,15 +4,15 @@ Printed by    show_map_vma and show_smap, in the kernel's fs/proc/task_mmu.c.
 Described in  the kernel's Documentation/filesystems/proc.rst.
 Quirks        `kB` is KiB. Most sizes are whole pages; Pss and SwapPss are shares, rounded down.
               The set of fields depends on the kernel; a new field keeps its own name.
-              THPeligible and ProtectionKey are plain numbers, VmFlags is words. Linux 5.3 to 5.9
-              print two tabs after THPeligible's colon; any white space is a separator here.
+              THPeligible and ProtectionKey are plain numbers, VmFlags is a list of words. Linux 5.3
+              to 5.9 print two tabs after THPeligible's colon; any white space is a separator here.
               Old Android kernels print the name of an anonymous mapping as a field, `Name:`.
               smaps_rollup has one header, named [rollup], that spans all mappings.
               maps has only the headers.
               The last header, [vsyscall], is above 2^63.
               If the file does not fit into one read(), the kernel produces it page by page, while
-              the process keeps running. Each page resumes at the mapping that holds the end address
-              of the last mapping printed, or at the next one (m_start, find_vma). If the last
+              the process keeps running. The kernel continues at the mapping that contains the end
+              of the last one printed, else at the next (m_start, find_vma). If the last
               mapping has grown upwards meanwhile, as a heap does, the kernel resumes at the same
               mapping and prints it again, in full. Only the later entry counts.
 """

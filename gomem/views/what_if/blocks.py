@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.text import joined
+from gomem.text import Text, joined
 from gomem.units import BYTE_UNITS, format_bytes, format_fraction, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Paragraph, Table
 from gomem.views.figures.what_if_grid import plot_what_if_grid
@@ -51,7 +51,7 @@ def what_if_blocks(answer: WhatIf, *, opened: bool = False) -> tuple[Block, ...]
     With `opened`, what the first screen already has is left out.
     """
     if answer.refused is not None:
-        return (Paragraph(f"No estimate of other settings: {answer.refused}."),)
+        return (Paragraph(f"No estimate of other settings. {Text(answer.refused).sentence()}"),)
     return (
         *(() if opened else _first_screen(answer)),
         *_advised(answer.advice, is_said=opened),

@@ -15,7 +15,7 @@ def test_eight_collections_are_enough(count, refused):
     said = watched(steady(count)).refused
 
     assert refused == (said is not None)
-    assert not refused or said.startswith("the log is too short: 7 of its 7 GCs")
+    assert not refused or said.startswith("only 7 of the log's 7 GCs")
 
 
 def test_a_log_without_a_collection_is_refused():

@@ -197,7 +197,7 @@ def test_an_unknown_gogc_leaves_the_answer_but_no_back_test():
 def test_what_is_refused_has_no_grid():
     answer = asked_of(steady(5))
 
-    assert "too short" in answer.refused
+    assert "are needed" in answer.refused
     assert answer.grid.empty
 
 
