@@ -134,7 +134,7 @@ class Prose:
         if len(set(self.releases.values())) != 1:
             return GoVersion()
         name, release = next(iter(self.releases.items()))
-        return known_version(release, text("a line of {}", File(name))) or GoVersion()
+        return known_version(release, text("{}", File(name))) or GoVersion()
 
     @property
     def system(self) -> str:

@@ -104,7 +104,7 @@ def _said_in_log(log: Artefact) -> GoVersion | None:
     line = GO_LINE.search(log.source.data)
     if line is None:
         return None
-    return known_version(line[1].decode(), text("a line of {}", File(log.source.name)))
+    return known_version(line[1].decode(), text("{}", File(log.source.name)))
 
 
 def _says_release_by(artefact: Artefact) -> int:

@@ -25,7 +25,7 @@ def find(case: Case) -> list[Finding]:
         for place in told[:SHOWN]
     )
     if not unread:
-        words = "An excerpt: lines were left out at {} in {}; those that are here were read"
+        words = "An excerpt: lines are missing at {} in {}; the rest was read"
         return [
             CAUSE.finding(
                 Severity.INFO,
@@ -65,8 +65,8 @@ CAUSE = Cause(
     rule=find,
 )
 _LEFT_OUT = (
-    "Lines were left out, or the text was cut between two lines: what they would say is unknown, "
-    "and a sum counts only the lines that are here."
+    "Lines were left out, or the text was cut between two lines. They are not counted, so totals "
+    "can be too low."
 )
 _WHOLE = "If the rest matters, give gomem the whole text; if not, there is nothing to do."
 # Copying does not repair a GC log in which another writer's text is mixed.

@@ -1,4 +1,4 @@
-"""What to collect next, so that RSS can be broken down."""
+"""Files are missing without which RSS, or the Go heap, cannot be broken down."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SMAPS_WORD, MEMSTATS_WORD, MAPPINGS_WORD = "smaps", "MemStats", "list of mappings"
 SHOWN = 10  # snapshots cited as evidence
+DUMPS = "goroutines"  # a kind of file, which by itself asks nothing about RSS
 # For each kind of file: its name, the fact from it, what it breaks down, and how to get it.
 _WANTED = (
     (SMAPS_WORD, "mappings", "RSS", SMAPS),
@@ -51,7 +52,7 @@ def find(case: Case) -> list[Finding]:
     if any(are_no_gos(of.functions["name"].dropna()) for kinds in tables for of in kinds.values()):
         return []
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
-        if capture.bench:
+        if capture.bench or set(capture.artefacts["kind"]) == {DUMPS}:
             return []
         return [_without_moments(capture)]
     listed = [moment.listed for moment in moments if moment.listed is not None]
@@ -83,11 +84,11 @@ def _missing(case: Case, name: str, without: list[str], what: str, command: Comm
         step = see_resident(capture.system) if is_elsewhere else text(_COLLECT, name, command)
     else:
         step = text(_FROM_GO if shows_go(capture) else _IF_IT_IS_GO, name, command)
-    name = MAPPINGS_WORD if is_elsewhere else name
+    name, the = MAPPINGS_WORD if is_elsewhere else name, "" if is_smaps else "the "
     first, has_several = MomentName(without[0]), bool(without[1:])
     if len(case.facts.moments) == 1:
         none = "only some fields of" if some else "no"
-        title, so = text("{} {}", none, name), text("{} {}", what, consequence)
+        title, so = text("{} {}", none, name), text("{}{} {}", the, what, consequence)
     else:
         every, full = Count(len(case.facts.moments), "snapshot"), "full " * some
         title, whose = text("{} has no {}{}", first, full, name), "its "
@@ -95,11 +96,13 @@ def _missing(case: Case, name: str, without: list[str], what: str, command: Comm
             of_all = text("{} of {}", Count(len(without)), every)
             title, whose = text("{} have no {}{}", of_all, full, name), "their "
         if len(without) == len(case.facts.moments):
-            title, whose = text("no snapshot has {}{}", full, name), ""
+            title, whose = text("no snapshot has {}{}", full, name), the
         so = text("{}{} {}", whose, what, consequence)
     # a bare number would read as a count
     named = joined(", ", (text("{}", MomentName(name)) for name in without[:SHOWN]))
     more = f" and {len(without) - SHOWN} more" * (len(without) > SHOWN)
+    if has_several and len(without) == len(case.facts.moments):
+        named, more = text("all {}", Count(len(without))), ""
     field = f"snapshots without {'full ' * some}{name}"
     return _Missing(without, title, so, step, Evidence("capture", field, named + more, ""))
 
@@ -148,12 +151,13 @@ def _without_moments(capture: Capture) -> Finding:
     system, has_ended = capture.system, has_crashed(capture)
     has_some = not capture.memstats.empty
     of_go = f"only some fields of {MEMSTATS_WORD}" if has_some else f"no {MEMSTATS_WORD}"
+    full = "full " * has_some
     ended = CAPTURE_THE_NEXT_RUN if has_ended else ""
     return CAUSE.finding(
         Severity.INFO,
         f"No {MAPPINGS_WORD if system else SMAPS_WORD} and {of_go}: RSS cannot be compared with "
         "the heap",
-        evidence=(Evidence("capture", "snapshots with smaps or MemStats", 0, "count"),),
+        evidence=(Evidence("capture", f"snapshots with smaps or {full}MemStats", 0, "count"),),
         next_step=see_resident(system, has_ended=has_ended) if system else ended,
         mechanism=_ELSEWHERE if system else "",
     )

@@ -295,6 +295,6 @@ def _room_for(case: Case, room_bytes: float = 0.0) -> Text:
 
 
 def _small_room(share: float | None, case: Case) -> Text:
-    by_limit = ", or GOMEMLIMIT lowers the goal" if limit_exists(case) else ""
-    words = "The heap goal is only {} above the live heap: check whether GOGC is set that low{}."
+    by_limit = ", and for a GOMEMLIMIT that lowers the goal" if limit_exists(case) else ""
+    words = "The heap goal is only {} above the live heap: check for a low GOGC{}."
     return text(words, Share(share), by_limit)

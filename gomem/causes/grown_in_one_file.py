@@ -150,7 +150,7 @@ def _found(case: Case, cause: Cause, more: _More) -> list[Finding]:
     ]
 
 
-NO_TREND = "Two readings cannot show a trend: a temporary burst looks the same."
+NO_TREND = "Two readings cannot show a trend: a burst looks the same."
 _SITES = (
     "The total hides who grows: what is constant, such as a full cache, can be most of it. "
     f"{NO_TREND} A heap profile shows the heap at an earlier GC."

@@ -129,8 +129,8 @@ CAUSE = Cause(
     code=GROWTH,
     mechanism="A collection marks what is reachable; GOGC only decides how much garbage can "
     "accumulate on top of the live heap. So the marked (live) heap is what the program still "
-    "references. The live heap was still growing at its last reading: either the program never "
-    "drops the references, or a cache is still filling.",
+    "references. If it keeps growing, the program never drops the references, or a cache is still "
+    "filling.",
     remedy=NAME_IT,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
     bears_on=("growth", "allocations"),
@@ -185,8 +185,8 @@ _ELSEWHERE = (
     "the waiting stacks has: this part is a second cause."
 )
 _LAG = (
-    " A heap profile shows the heap at an earlier GC, so the rate is rough and mostly too low: the "
-    "true rate can be up to three times as high."
+    " A heap profile shows the heap at an earlier GC, so the rate is rough, and usually an "
+    "underestimate: the true rate can be up to three times as high."
 )
 
 
@@ -331,7 +331,7 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
         *known(path, "count", {"readings": rise.readings}),
         Evidence(
             path,
-            "growth is seen in",
+            "source of the growth",
             "; ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)),
             "",
         ),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from gomem.analysis.collector.triggers import NOTHING
 from gomem.causes.cause import Case, Cause
 from gomem.causes.checks import limit_leaves_no_room, limit_reached
 from gomem.causes.collecting import (
@@ -131,14 +132,15 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
     cycles = int(limited["cycles"])
     live, goal = int(limited["heap_live_p50_bytes"]), int(limited["heap_goal_p50_bytes"])
     cpu, interval = float(limited["marking_cpu_fraction"]), float(limited["interval_p50_seconds"])
+    live_is, beyond = Bytes(live), log.triggers.beyond_any
     if limit is None:
         title = text(
-            "A memory limit is too tight: {} live under a goal of {}", Bytes(live), Bytes(goal)
+            "A memory limit is too tight: {} live under a goal of {}", live_is, Bytes(goal)
         )
+        if live >= goal:
+            title = text("A memory limit is too tight: the live heap, {}, is at its goal", live_is)
     else:
-        title = text(
-            "GOMEMLIMIT is too tight: {} live under a limit of {}", Bytes(live), Bytes(limit)
-        )
+        title = text("GOMEMLIMIT is too tight: {} live under a limit of {}", live_is, Bytes(limit))
         if _claimed_bytes(case) > limit:
             title = text("{}, and Go retains more than the limit", title)
     sizes = {"heap_live_p50_bytes": live, "heap_goal_p50_bytes": goal}
@@ -154,11 +156,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *known(log.path, "B", sizes),
             *known(log.path, "s", {"interval_p50_seconds": interval}),
             *known(log.path, "fraction", {"marking_cpu_fraction of limit-driven GCs": cpu}),
-            *known(
-                log.path,
-                "count",
-                {"GCs with a goal that no GOGC can set": log.triggers.beyond_any},
-            ),
+            *known(log.path, "count", {_UNEXPLAINED: beyond} if beyond != cycles else {}),
             Evidence(log.path, "source of GOGC", _source_of_gogc(case, log), ""),
             *since_start_evidence(log),
             *limiter_evidence(case.facts.counters),
@@ -166,6 +164,9 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         next_step=_next_step(case, limit, goal, _by_gogc(case, live)),
         confidence="certain" if is_sure else "likely",
     )
+
+
+_UNEXPLAINED = "GCs with a goal that no GOGC can set"
 
 
 def _by_gogc(case: Case, live: float) -> float:
@@ -179,7 +180,8 @@ def _source_of_gogc(case: Case, log: CollectorFacts) -> str:
     gogc = case.facts.settings.gogc
     if gogc.known_by == ENVIRONMENT and not gogc.is_set:
         return text("the default: not set in {}", File(gogc.source))
-    return str(log.triggers.gogc["known_from"].iloc[0])
+    source = str(log.triggers.gogc["known_from"].iloc[0])
+    return f"unknown ({source})" if source == NOTHING else source
 
 
 def _claimed_bytes(case: Case) -> int:

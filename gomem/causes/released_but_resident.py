@@ -35,7 +35,7 @@ def find(case: Case) -> list[Finding]:
 _NO_LEAK = "Or alert on RSS minus LazyFree, or on the working set. This is not a leak."
 _SETTING = Command("GODEBUG=madvdontneed=1")
 _REMEDY = text(
-    "Set the default of Go 1.16 and later, so that RSS drops at once: {}. {}", _SETTING, _NO_LEAK
+    "Release as Go 1.16 and later do, so that RSS drops at once: {}. {}", _SETTING, _NO_LEAK
 )
 CAUSE = Cause(
     code="released-but-resident",

@@ -171,7 +171,7 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
     return CAUSE.finding(
         Severity.WARNING,
         text(
-            "{}{} that was only reserved {} is now in RSS; the heap is {} on both sides",
+            "{}{} that was only reserved {} is now in RSS; the heap is {} in both captures",
             why,
             Bytes(moved),
             under,

@@ -193,7 +193,6 @@ class Comparison:
         sizes = self.metrics.loc[claimed, "change"].abs().dropna()
         return None if sizes.empty else self.metrics.loc[sizes.astype(float).idxmax()]
 
-
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.metrics)} metrics and {len(self.sites)} sites>"
 

@@ -125,7 +125,8 @@ def _goroutine_words(
     counts = diagnosis.facts.goroutine_counts
     if (told := by_goroutines(diagnosis, facts)) is not None:
         return told[0]
-    return text("It has {}.", Count(counts[0].goroutines, "goroutine")) if len(counts) == 1 else ""
+    words = "The process has {}."
+    return text(words, Count(counts[0].goroutines, "goroutine")) if len(counts) == 1 else ""
 
 
 def _thread_words(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> Text:
@@ -253,19 +254,22 @@ def _profiled_heap_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Tex
         rest = "the rest was never written" + ", or is swapped out" * is_swapped
         return text(words, Bytes(need.live_bytes), Bytes(size), rest)
     beyond = size - need.most_bytes
-    rest = text(
-        " The other {} was allocated since that profile's GC, or is freed heap that Go keeps.",
-        Bytes(beyond),
-    )
-    words = "The heap profile has {} of the {} of Go heap in RSS; with garbage{}, about {}.{}"
-    sizes = Bytes(need.live_bytes), Bytes(size), _by_gogc(diagnosis), Bytes(round(need.most_bytes))
-    return text(words, *sizes, rest if beyond >= MIN_BYTES else "")
+    words = "The heap profile has {} of the {} of Go heap in RSS{}."
+    most, rest, other = Text(), "can be garbage or free heap", float(size - need.live_bytes)
+    if beyond >= MIN_BYTES:
+        most = text("; with garbage{}, about {}", _by_gogc(diagnosis), Bytes(need.most_bytes))
+        rest = "was allocated since that profile's GC, or is freed heap that Go keeps"
+        other = beyond
+    said = text(words, Bytes(need.live_bytes), Bytes(size), most)
+    more = text(" The other {} {}.", Bytes(other), rest)
+    return said + more if other >= MIN_BYTES else said
 
 
 def _by_gogc(diagnosis: Diagnosis) -> Text:
     """By which GOGC garbage is bounded, if no file states it."""
     gogc = diagnosis.facts.settings.gogc
-    return Text() if gogc.is_stated else text(" (by GOGC={})", gogc.text)
+    how = "inferred" if gogc.is_inferred else "assumed"
+    return Text() if gogc.is_stated else text(" (GOGC {}, {})", gogc.text, how)
 
 
 def _undivided(facts: MomentFacts) -> tuple[int, str] | None:

@@ -125,7 +125,7 @@ def counted_words(diagnosis: Diagnosis, moment: str, collections: float | None =
     said = [text("has {}", Count(counts[-1].goroutines, "goroutine"))] if counts else []
     if collections is not None and pd.notna(collections):
         said.append(text("has run {}", Count(int(collections), "GC")))
-    return text("It {}.", joined(" and ", said)) if said else Text()
+    return text("The process {}.", joined(" and ", said)) if said else Text()
 
 
 def one_reading(diagnosis: Diagnosis) -> Text:
@@ -248,7 +248,7 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         first, last = counts[0], counts[-1]
         grew = last.goroutines >= diagnosis.thresholds.rise_ratio * first.goroutines
         step = step if any(said) else WHERE_THEY_WAIT
-        words = text("It has {}", Count(last.goroutines, "goroutine"))
+        words = text("The process has {}", Count(last.goroutines, "goroutine"))
         before = text("{} at {}", Count(first.goroutines), MomentName(first.moment))
         if grew and counts[1:]:
             words = text("{}, up from {}", words, before)

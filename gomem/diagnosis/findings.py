@@ -326,12 +326,7 @@ def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
         missing_call=None,
         severity=finding.severity if was_large else min(finding.severity, Severity.INFO),
         title=title + text(_RELEASED if is_released else _PASSED, last),
-        next_step=text(
-            _NOTHING_NOW,
-            _WAS_RELEASED if is_released else _NOT_SIGNIFICANT,
-            last,
-            MomentName(peak.moment or ""),
-        ),
+        next_step=text(_NOTHING_NOW, MomentName(peak.moment or "")),
     )
 
 
@@ -339,10 +334,7 @@ MAX_NUMBERS = 3  # per title
 _EARLIER_TITLE = "{} (last seen at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _RELEASED = "; released before {}"
-_PASSED = "; at {} the rest is too small to report"  # of a larger whole, it can be as many bytes
-_WAS_RELEASED = "this memory was released before"
-_NOT_SIGNIFICANT = "the rest is too small to report at"
+_PASSED = "; no longer significant at {}"  # of a larger whole, it can be as many bytes
 _NOTHING_NOW = (
-    "Nothing to do: {} {}. If the peak matters for a memory limit or for cost, see what ran "
-    "before {}."
+    "Nothing to do now. If the peak matters for a memory limit or for cost, see what ran before {}."
 )

@@ -116,16 +116,20 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         return text(words, _how_many(diagnosis, last), there), False, WHERE_THEY_WAIT
     is_alone = there.value == 1
     standing = ("is", "are") if largest["state"] in AT_WORK else ("waits", "wait")
+    of_those = there if last.shown == last.goroutines else _of_those_shown(there, last)
+    many = _how_many(diagnosis, last)
     sentence = text(
-        "{}; {} {} in {}{}{}.",
-        _how_many(diagnosis, last),
-        there if last.shown == last.goroutines else _of_those_shown(there, last),
+        "{}{} {} in {}{}{}.",
+        many,
+        "" if many.endswith("1 goroutine") else text("; {}", of_those),
         standing[0] if is_alone else standing[1],
         Function(where) if "." in where else "the runtime",
         state,
         text(", started by {}{}", Function(begun), _origin(diagnosis, where)) if begun else "",
     )
-    whose = connection_words(where) or one_type_words(diagnosis.facts.goroutine_groups, largest)
+    whose = connection_words(where, int(largest["goroutines"])) or one_type_words(
+        diagnosis.facts.goroutine_groups, largest
+    )
     beside = (whose, leak_test_words(_dumps(diagnosis)), _started_words(diagnosis, last))
     alive = (starts_words(diagnosis), level_count_words(diagnosis))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside, *alive)))

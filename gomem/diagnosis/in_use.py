@@ -204,8 +204,8 @@ def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
     samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])
     leaves = profile.leaves(samples)
     sizes = pd.Series(stacks.values[samples]).groupby(leaves).sum()
-    where = (
-        "{} of the live bytes were allocated with no known function of the program on the stack, "
-        "mostly by {}."
-    )
-    return text(where, Share(share), Function(str(sizes.idxmax())))
+    where = "{} of the live bytes were allocated by {}, mostly by {}."
+    by = "the runtime and the Go library alone"
+    if stacks.frames["function"].isna().any():
+        by = "no known function of the program"
+    return text(where, Share(share), by, Function(str(sizes.idxmax())))

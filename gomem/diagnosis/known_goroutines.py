@@ -40,6 +40,7 @@ _CONNECTIONS = {
     ),
     HTTP_CLIENT: "Each serves a connection of an HTTP client, in use or idle.",
 }
+_ALONE = {"Each is": "It is", "Each serves": "It serves"}
 _SET_TIMEOUTS = Text(
     "Set ReadHeaderTimeout and IdleTimeout on the http.Server: without them, clients that send "
     "nothing keep their connections."
@@ -80,9 +81,11 @@ def are_counted(diagnosis: Diagnosis) -> bool:
     return is_found or any(each.group == "goroutines" for each in diagnosis.observations)
 
 
-def connection_words(where: str) -> str:
+def connection_words(where: str, goroutines: int) -> str:
     """Say what the goroutines in a function of net/http serve; empty for any other function."""
-    return next((said for name, said in _CONNECTIONS.items() if where.startswith(name)), "")
+    said = next((said for name, said in _CONNECTIONS.items() if where.startswith(name)), "")
+    each = next((each for each in _ALONE if goroutines == 1 and said.startswith(each)), "")
+    return _ALONE.get(each, "") + said.removeprefix(each)
 
 
 def step_of_connections(where: str, groups: pd.DataFrame, most: float, enough: int) -> Text:
@@ -105,8 +108,9 @@ def leak_test_words(dumps: Sequence[Goroutines]) -> Text:
     name = _leak_test(dumps)
     if not name:
         return Text()
-    said = text("{} found these goroutines at the end of the test, and calls them leaked.", name)
-    stacks = (stack for dump in dumps for stack in dump.goroutines["stack"])
+    stacks = [stack for dump in dumps for stack in dump.goroutines["stack"]]
+    which = "these goroutines as leaked" if stacks[1:] else "it as leaked"
+    said = text("{} reported {} when the test ended.", name, which)
     own = any(RUNS_TESTS in stack.split(";") for stack in stacks)
     words = "{} The goroutine in {} runs the tests, and is no leak."
     return text(words, said, Function(RUNS_TESTS)) if own else said

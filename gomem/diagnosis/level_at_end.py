@@ -43,8 +43,8 @@ def starts_words(diagnosis: Diagnosis) -> Text:
     if not starts.are_in_one_go:
         return Text()
     words = (
-        "Hardly any other was started between the first and the last of them (numbers {} to {}){}: "
-        "they look like the workers of a pool."
+        "Their IDs ({} to {}) are nearly consecutive{}: they were started together, as a pool of "
+        "workers or in one burst."
     )
     ends = Count(starts.numbers[0]), Count(starts.numbers[-1])
     since = text(", and none of them is among the last {}", Count(starts.since))

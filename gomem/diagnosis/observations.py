@@ -227,9 +227,10 @@ def _of_in_use(case: Case) -> list[Observation]:
     whose = Text()
     if sites:
         whose = text(", {} from {}", share_words(sites[0].share, case.thresholds), sites[0].words)
-    level = text(", and has been level since ({})", Seconds(since)) if since > 0 else Text()
+    level = text(", and was then level for {}", Seconds(since)) if since > 0 else Text()
     sentence = text(
-        "{}from {} to {}{}, inuse_space {} from {} to {}{}{}; heap profiles lag by up to two GCs",
+        "{}from {} to {}{}, inuse_space {} from {} to {}{}{} (heap profiles show the heap up to "
+        "two GCs earlier)",
         "" if case.baseline is None else "within this capture, ",
         MomentName(start),
         MomentName(reached),

@@ -120,7 +120,7 @@ def told_total(profile: Profile, kind: str) -> Text:
     """The total printed in the table, else the sum of its rows."""
     assert profile.printed is not None
     if kind not in profile.printed.derived:
-        return text("The table of go tool pprof has {}", size_words(profile, kind))
+        return text("The pprof table shows {}", size_words(profile, kind))
     flat = profile.top_rows(kind).flat
     rows = "The row of go tool pprof has {}" if len(flat) == 1 else _ROWS
     return text(rows, _of_kind(profile, kind, int(flat.sum())))
@@ -180,14 +180,15 @@ def _largest_words(profile: Profile, kind: str, flat: dict[str, int], is_small: 
             text("{} ({})", Function(name), _of_kind(profile, kind, flat[name])) for name in flat
         )
         return text(words + ".", "are" if len(flat) > 1 else "is", joined(", ", sizes))
-    total, rate = profile.total(kind), _rate_shown(profile, kind, flat.values())
+    total, rate, between = profile.total(kind), _rate_shown(profile, kind, flat.values()), ", "
     shares = [profile.printed.share_of(kind, name, flat[name] / total) for name in flat]
     if shares[0] > MOSTLY and not is_small:
+        between = ", then "  # the first alone is most
         most = "Nearly all" if shares[0] >= NEARLY else "Most"
         first = f"{most} of {kind} is from" if kind in (IN_USE, ALLOCATED) else f"{most} is from"
     named = zip(flat, shares, strict=True)
     parts = (part_words(name, flat[name], share, rate) for name, share in named)
-    return text("{} {}.", first, joined(", ", parts))
+    return text("{} {}.", first, joined(between, parts))
 
 
 def _cut_words(profile: Profile, kind: str) -> list[Text]:
@@ -269,7 +270,7 @@ def part_words(name: str, value: int, of_total: float, rate: int) -> Text:
     """A function with its share; marks package inits and values of a single sample."""
     is_single = rate and rate <= value <= (1 + SINGLE) * rate
     share = text("a single sample") if is_single else text("{}", Share(of_total))
-    init = ", a package's init: constant" if INIT.search(name) else ""
+    init = ", allocated once at start-up" if INIT.search(name) else ""
     return text("{} ({}{})", Function(name), share, init)
 
 
@@ -353,10 +354,7 @@ def with_the_profile(profile: Profile) -> Text:
     if not saved and are_no_gos(profile.functions["name"].dropna()):
         words = "This table has no Go function. Read the profile itself, which has stacks: {}."
         return text(words, Command("gomem report PROFILE"))
-    return text(
-        "Read the profile itself, which has stacks, so that each number gets an interval: {}.",
-        command,
-    )
+    return text("Read the profile itself: its stacks give each number an interval: {}.", command)
 
 
 def alike_words(profile: Profile) -> Text:

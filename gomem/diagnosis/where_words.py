@@ -59,7 +59,8 @@ def short_words(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     """RSS and its one or two largest groups, as a headline."""
     assert facts.groups is not None
     sizes = facts.groups.sizes
-    if facts.rss_is_listed or facts.rss_is_of_cgroup or set(sizes) <= {UNDIVIDED}:
+    is_known = any(is_at_most(facts, group) for group in sizes) or not facts.rss_is_listed
+    if not is_known or facts.rss_is_of_cgroup or set(sizes) <= {UNDIVIDED}:
         return where_words(diagnosis, facts, None)
     largest = sorted(sizes, key=lambda group: -sizes[group])
     is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())

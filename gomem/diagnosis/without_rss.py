@@ -100,6 +100,7 @@ if TYPE_CHECKING:
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
+LARGEST = 2  # groups that a headline names
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}
 
@@ -257,7 +258,7 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     whole = sum(claimed.values())
     if not whole:
         return None
-    worth = worth_naming(claimed, whole)[:HOLDERS]
+    worth = worth_naming(claimed, whole)[:LARGEST]
     named = joined(", ", (_reserved_words(facts, group, whole) for group in worth))
     sentence = text("Go retains {}{}: {}.", Bytes(whole), at_moment(diagnosis, facts), named)
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
@@ -268,11 +269,12 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
 
 
 def _reserved_words(facts: MomentFacts, group: str, whole: int) -> Text:
-    """A group's reserved memory, its share, and for most of the whole what it is."""
+    """A group's reserved memory, and for most of the whole what it is."""
     assert facts.groups is not None
     size = facts.groups.claimed[group]
-    inside = runtime_words(facts, size / whole) if group == RUNTIME else ""
-    return text("{} {} ({}{})", Bytes(size), NAMES[group], Share(size / whole), inside)
+    inside = runtime_words(facts, size / whole) if group == RUNTIME else Text()
+    more = text(" ({})", inside.removeprefix(", ")) if inside else ""
+    return text("{} {}{}", Bytes(size), NAMES[group], more)
 
 
 def _released_words(diagnosis: Diagnosis, facts: MomentFacts) -> Text:

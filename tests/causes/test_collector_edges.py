@@ -395,7 +395,7 @@ def test_little_room_is_asked_about(share, asks):
     """
     (finding,) = found(gc_pressure, pressed(), small_room_fraction=share)
 
-    assert asks == ("GOMEMLIMIT lowers the goal" in finding.next_step)
+    assert asks == ("GOMEMLIMIT that lowers the goal" in finding.next_step)
 
 
 @pytest.mark.parametrize(("gogc", "sure"), [(0.4, "certain"), (None, "possible")])

@@ -208,7 +208,9 @@ def test_where_goals_leave_little_room_a_limit_may_make_them():
     assert "likely" == confidence(gc_pressure, allocated=50 * 40)
     assert "possible" == confidence(gc_pressure, allocated=49 * 40)
     (cramped,) = gc_pressure.find(answers(allocated=30 * 40))
-    assert "The heap goal is only 25 % above the live heap: check whether GOGC" in cramped.next_step
+    assert (
+        "The heap goal is only 25 % above the live heap: check for a low GOGC" in cramped.next_step
+    )
 
 
 SINCE_FIVE = {LIMITER: 6.0}  # the limiter was on after the first moment's fifth collection

@@ -62,7 +62,7 @@ def test_lines_that_a_person_left_out_are_a_note():
     (finding,) = found(("page.txt", ""), what="an excerpt: MemStats without Sys")
 
     assert Severity.INFO == finding.severity
-    assert finding.title.startswith("An excerpt: lines were left out at 1 place in 1 file")
+    assert finding.title.startswith("An excerpt: lines are missing at 1 place in 1 file")
     assert "Copy or record" not in finding.next_step
 
 

@@ -260,8 +260,8 @@ def test_a_few_collections_at_the_limit_say_so():
     assert (Severity.CRITICAL, "likely") == (finding.severity, finding.confidence)
     assert 2.6 / 7.2 == pytest.approx(finding.cpu_fraction)
     assert (
-        "A memory limit is too tight: 2 GiB live under a goal of 2 GiB; marking takes 36 % of the "
-        "CPU" == (finding.title)
+        "A memory limit is too tight: the live heap, 2 GiB, is at its goal; marking takes 36 % of "
+        "the CPU" == finding.title
     )
     evidence = {each.field: each.value for each in finding.evidence}
     assert (7, 2.4) == (evidence["limit-driven GCs"], evidence["interval_p50_seconds"])

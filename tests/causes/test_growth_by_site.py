@@ -174,7 +174,7 @@ def test_a_rise_that_ends_before_the_last_profile_is_told_as_ended(tmp_path):
     (level,) = (one for one in gomem.diagnose(tmp_path).observations if one.group == "in_use")
     assert ["0", "1"] == [name.value for name in level.sentence.of(MomentName)]
     assert [60, 60] == [length.value for length in level.sentence.of(Seconds)]
-    assert "has been level since" in level.sentence
+    assert "was then level for" in level.sentence
 
 
 def test_a_rise_whose_last_profiles_are_of_one_gc_is_not_told_as_ended(tmp_path):

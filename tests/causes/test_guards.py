@@ -521,7 +521,7 @@ def test_what_the_comparison_shows():
 
     assert finding.title == (
         "Go 1.24.2 zeroes large allocations: 59 MiB that was only reserved in the baseline is now "
-        "in RSS; the heap is 60 MiB on both sides"
+        "in RSS; the heap is 60 MiB in both captures"
     )
     assert [
         ("baseline, 1/smaps", "Rss of go-heap", 1 * MIB, "B"),

@@ -51,19 +51,19 @@ def test_only_the_releases_with_madv_free_have_it(path):
         ("go1.11.13", "madvdontneed=1", "Remove madvdontneed"),
         (
             "go1.12",
-            "the default of Go 1.16 and later, so that RSS drops at once: GODEBUG=madvdontneed=1",
+            "as Go 1.16 and later do, so that RSS drops at once: GODEBUG=madvdontneed=1",
             "Remove madvdontneed",
         ),
         (
             "go1.15.15",
-            "the default of Go 1.16 and later, so that RSS drops at once: GODEBUG=madvdontneed=1",
+            "as Go 1.16 and later do, so that RSS drops at once: GODEBUG=madvdontneed=1",
             "Remove madvdontneed",
         ),
         ("go1.16", "Remove madvdontneed=0 from GODEBUG", "from Go 1.16 on"),
         ("go1.27.3", "Remove madvdontneed=0 from GODEBUG", "from Go 1.16 on"),
         (
             None,
-            "the default of Go 1.16 and later, so that RSS drops at once: GODEBUG=madvdontneed=1",
+            "as Go 1.16 and later do, so that RSS drops at once: GODEBUG=madvdontneed=1",
             "Remove madvdontneed",
         ),
     ],

@@ -196,20 +196,23 @@ def test_a_wave_that_falls_to_what_it_was_at_first_is_no_growth(tmp_path, sizes,
     words = f"{said.verdict.sentence}"
     assert (low is not None) == (f"has moved between {low} MiB and 44 MiB" in words)
     assert is_growth == (said.verdict.severity is not None)
-    assert is_growth == ("no ongoing growth seen" not in as_text(said))
+    assert is_growth == ("no steady growth" not in as_text(said))
 
 
 def test_a_count_that_stays_is_of_all_readings(tmp_path):
     text = "".join(f"10:5{minute}:04 go routines: 26\n" for minute in range(4))
 
-    assert "It has 26 goroutines in all 4 readings." in diagnosed(tmp_path, text).verdict.sentence
+    assert (
+        "The process has 26 goroutines in all 4 readings."
+        in diagnosed(tmp_path, text).verdict.sentence
+    )
 
 
 def test_a_count_that_returns_is_not_of_all_readings(tmp_path):
     text = "".join(f"go routines: {count}\n" for count in (26, 25, 26))
     sentence = diagnosed(tmp_path, text).verdict.sentence
 
-    assert "It has 26 goroutines." in sentence
+    assert "The process has 26 goroutines." in sentence
     assert "readings" not in sentence
 
 

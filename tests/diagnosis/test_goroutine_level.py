@@ -49,7 +49,7 @@ def test_numbers_of_goroutines_tell_a_pool_from_a_leak(tmp_path, numbers, is_poo
 
     found = goroutine_leak.find(diagnosis.case)
     assert is_pool == (not found)
-    assert is_pool == ("like the workers of a pool" in diagnosis.verdict.sentence)
+    assert is_pool == ("as a pool of workers" in diagnosis.verdict.sentence)
     cited = {row.field: row.value for leak in found for row in leak.evidence}
     assert is_pool or 6004 == cited["highest goroutine number of all"]
     assert is_pool or "more keep coming" in found[0].next_step

@@ -61,7 +61,7 @@ def test_what_is_read_beside_the_log_takes_nothing_of_it_away(tmp_path):
     ("stopped", "headline"),
     [
         pytest.param(0.02, "healthy", id="cheap"),
-        pytest.param(3.5, "no ongoing growth seen", id="costly"),
+        pytest.param(3.5, "no steady growth", id="costly"),
     ],
 )
 def test_a_pace_that_costs_is_not_called_healthy(stopped, headline, tmp_path):

@@ -37,7 +37,7 @@ def said(diagnosis):
 def test_a_head_alone_has_the_total_of_its_sample_type(paste):
     found = paste(f"It grows every night.\n\n```\nType: inuse_space\n(pprof) top\n{HEAD}```\n")
 
-    assert "The table of go tool pprof has 76 MiB in use." in said(found)
+    assert "The pprof table shows 76 MiB in use." in said(found)
 
 
 def test_a_head_beside_rss_is_compared_with_it(paste):
@@ -47,8 +47,8 @@ def test_a_head_beside_rss_is_compared_with_it(paste):
     )
 
     assert (
-        "by the heap profile (76 MiB) is 31 % of RSS; with garbage (by GOGC=100), about 153 MiB"
-        in said(found)
+        "by the heap profile (76 MiB) is 31 % of RSS; with garbage (GOGC 100, assumed), about "
+        "153 MiB" in said(found)
     )
 
 

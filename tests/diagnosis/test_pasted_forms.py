@@ -277,7 +277,7 @@ def test_delve_with_stacks_has_them_and_says_what_is_missing():
 
 @pytest.mark.parametrize("name", ["index.txt", "index.html"])
 def test_the_page_of_all_profiles_says_how_many_goroutines_there_are(name):
-    assert "It has 5 321 goroutines." in said(load(FORMS / name))
+    assert "The process has 5 321 goroutines." in said(load(FORMS / name))
 
 
 def test_a_table_that_ends_in_gopark_counts_goroutines(paste):
@@ -490,7 +490,7 @@ def test_a_page_of_metrics_says_how_many_goroutines_and_collections(paste):
         "go_memstats_alloc_bytes 5.47048312e+08\n"
     )
 
-    assert "It has 345 goroutines and has run 261 GCs." in said(paste(page, "page.prom"))
+    assert "has 345 goroutines and has run 261 GCs." in said(paste(page, "page.prom"))
 
 
 def test_a_sentence_between_results_names_no_run(paste):

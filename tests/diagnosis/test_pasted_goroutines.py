@@ -293,7 +293,7 @@ def test_a_count_above_the_sizes_is_read(tmp_path):
     found = diagnosed(tmp_path, STATSD.format(96, 21416184))
     counts = diagnosed(tmp_path, text).facts.goroutine_counts
 
-    assert "It has 96 goroutines." in found.verdict.sentence
+    assert "The process has 96 goroutines." in found.verdict.sentence
     assert [41, 43] == [count.goroutines for count in counts]
 
 
@@ -312,7 +312,7 @@ def test_stacks_beside_an_rss_are_told(tmp_path):
 def test_a_count_beside_an_rss_is_told(tmp_path):
     line = "2026/11/20 09:00:00 stats: rss_mb=196.4 heap_alloc_mb=30.2 goroutines=15\n"
 
-    assert "It has 15 goroutines." in diagnosed(tmp_path, line).verdict.whose
+    assert "The process has 15 goroutines." in diagnosed(tmp_path, line).verdict.whose
 
 
 @pytest.mark.parametrize(

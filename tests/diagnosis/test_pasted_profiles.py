@@ -261,7 +261,7 @@ def test_a_row_of_the_rate_is_one_sample_and_an_init_is_constant(tmp_path):
 
     said = diagnosed(tmp_path, top=f"{SHOWN.format('3MB')}{LEGEND}{rows}").verdict.sentence
 
-    assert "tables.init (83 %, a package's init: constant)" in said
+    assert "tables.init (83 %, allocated once at start-up)" in said
     assert "words.Build (a single sample)" in said
 
 
@@ -304,7 +304,7 @@ Showing nodes accounting for 40MB, 100% of 40MB total
 
     said = diagnosis.verdict.sentence
     assert [3 * MIB, 40 * MIB] == parts(said, Bytes)
-    assert "has 3 MiB in use. Most of inuse_space is from main.newNode" in said
+    assert "shows 3 MiB in use. Most of inuse_space is from main.newNode" in said
     assert "all but what is in use was freed. Most of alloc_space is from main.parse" in said
     assert "does not say whether" not in said
     shown = as_text(diagnosis)
@@ -599,7 +599,7 @@ def test_a_table_of_bytes_leads_and_one_of_time_beside_it_is_told(tmp_path, firs
 
     verdict = gomem.diagnose(tmp_path / "a.md").verdict
 
-    assert "The table of go tool pprof has 2.55 GiB." == verdict.headline
+    assert "The pprof table shows 2.55 GiB." == verdict.headline
     assert "Another table has 1.1 min of time. q.pack and its callees have 31 %" in verdict.second
     assert "take a heap profile" not in verdict.next_step
 

@@ -28,7 +28,7 @@ def test_a_file_that_was_not_read_does_not_count(tmp_path):
 
     said = verdict(diagnosis)
 
-    assert "no ongoing growth seen (4 of 5 files read)" == _plain(said.label)
+    assert "no steady growth (4 of 5 files read)" == _plain(said.label)
     assert "app.log not read (text of no known kind)" in _plain(said.further)
 
 
@@ -54,7 +54,7 @@ def test_a_text_that_names_a_size_is_said(tmp_path):
         "ISSUE.md not read (a document in Markdown: it names RSS in a sentence (216800 kB)"
         in _plain(said.further)
     )
-    assert "no ongoing growth seen (4 of 5 files read)" == _plain(said.label)
+    assert "no steady growth (4 of 5 files read)" == _plain(said.label)
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,7 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Dumped, list[Damage]]
         raise FormatError(source, "", "no goroutine in it; wanted `goroutine 1 [running]:`")
     if not last.complete or not last.stack or len(data) == MAX_BYTES:
         damage = [each for each in damage if each.where != f"line {len(lines)}"]
-        what = "ends within a goroutine: it is cut, and goroutines may be missing"
+        what = "its last goroutine is cut, and more can be missing"
         damage.append(Damage(source, f"line {last.line}", what))
     return dump.found, damage
 

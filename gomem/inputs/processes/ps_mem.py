@@ -27,8 +27,8 @@ _ROW = re.compile(
     re.MULTILINE,
 )
 _ASK = (
-    "RAM used is PSS: shared pages are divided by their users; cat /proc/PID/smaps > smaps says "
-    "what is in it"
+    "RAM used is PSS, which divides shared pages by their users; to break it down: "
+    "cat /proc/PID/smaps > smaps"
 )
 
 
@@ -39,7 +39,7 @@ def table_of_ps_mem(head: bytes, _: str) -> Resemblance | None:
         return None
     rows.sort(key=lambda row: -bytes_of(row[2]))
     said = (
-        text("{} has {}, {} of it private", Program(decoded(name)), quoted(used), quoted(private))
+        text("{} {} ({} private)", Program(decoded(name)), quoted(used), quoted(private))
         for private, _, used, name in rows[:NAMED]
     )
     return Resemblance(text("ps_mem's table: {}", joined(", ", said)), _ASK, is_evidence=True)

@@ -81,4 +81,4 @@ def _describe(regions: pd.DataFrame) -> str:
     sums = regions[["size_bytes", "rss_bytes"]].sum()
     share = sums["rss_bytes"] / max(1, sums["size_bytes"])
     whole = format_fraction(share, brief=True)
-    return f"{'; '.join(each)}. {whole} of the mapped memory is resident."
+    return f"{'; '.join(each)}. {whole} of the memory shown is resident."

@@ -53,12 +53,12 @@ def plot_ledger_change(
 def _label(part: str, size: int) -> str:
     """The name of a part; a negative part is named after the change of reserved memory."""
     if part == "heap_untouched":
-        return "reserved, now in RSS" if size > 0 else "more reserved, not in RSS"
+        return "heap newly in RSS" if size > 0 else "more heap not in RSS"
     return part_name(part)
 
 
 def _describe(change: LedgerChange, rows: list[tuple[str, int]]) -> str:
-    parts = [f"{_label(part, size)} {format_change(size)}" for part, size in rows]
+    parts = [f"{_label(part, size)} {minus(format_change(size))}" for part, size in rows]
     unknown = change.parts.loc[change.parts["change_bytes"].map(pd.isna), "part"]
     missing = f" Unknown on at least one side: {', '.join(map(part_name, unknown))}."
     rss = change.rss_change_bytes

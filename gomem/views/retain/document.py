@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 KIND = "Who keeps the heap"
 HOW = (
-    "Retained bytes: keepers hang below the live heap, and what a keeper keeps hangs below the "
+    "Retained bytes: keepers are below the live heap, and what a keeper keeps is below the "
     "keeper. The width of a frame is the memory that would become garbage without it."
 )
 

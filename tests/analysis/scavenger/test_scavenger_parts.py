@@ -22,6 +22,7 @@ from tests.builders import memstats_row
 from tests.gc_logs import cycles_of
 
 GO = known_version("go1.27.3", "the test")
+NOTHING = "Nothing was returned to the OS"
 
 
 # CPU
@@ -269,7 +270,7 @@ def test_free_slots_are_said_and_those_beyond_the_goal_apart(alloc, slots):
     [
         (4, 2.0, ("4 MiB was released in 2 s. ", " and should follow in 4 s at this rate.")),
         (4, None, ("4 MiB was released between these snapshots. ", " and should follow.")),
-        (0, 2.0, ("Nothing was returned to the OS in 2 s. ", ": the scavenger sleeps between its ")),
+        (0, 2.0, (f"{NOTHING} in 2 s. ", ": the scavenger sleeps between its steps.")),
     ],
 )  # fmt: skip
 def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, words):

@@ -450,7 +450,7 @@ def test_goleaks_list_is_its_own_word_for_a_leak(tmp_path):
 
     said = gomem.diagnose(tmp_path / "test.log").verdict.sentence
 
-    assert "goleak found these goroutines at the end of the test, and calls them leaked." in said
+    assert "goleak as leaked when the test ended, and calls them leaked." in said
 
 
 # Headers that are torn

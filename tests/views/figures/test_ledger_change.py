@@ -46,7 +46,7 @@ def test_names_and_signed_bytes_stand_beside_the_bars():
 
 @pytest.mark.parametrize(
     ("after", "label"),
-    [(-2, "reserved, now in RSS"), (-20, "more reserved, not in RSS")],
+    [(-2, "heap newly in RSS"), (-20, "more heap not in RSS")],
 )
 def test_what_was_never_touched_is_said_without_a_double_negation(after, label):
     drawing = plot_ledger_change(change({"heap_untouched": -9}, {"heap_untouched": after}))
@@ -59,7 +59,7 @@ def test_the_words_for_who_cannot_see_it_say_the_verdict():
     drawing = plot_ledger_change(MOVED, before="1", after="2")
 
     assert "Change from 1 to 2, by part" == drawing.title
-    assert "heap objects -80.0 MiB" in drawing.description
+    assert "heap objects \N{MINUS SIGN}80.0 MiB" in drawing.description
     assert drawing.description.startswith("RSS fell by 20.0 MiB")
 
 

@@ -120,7 +120,7 @@ class _Reader:
             if is_read or lines.AROUND.match(text):
                 self.known += 1
             elif self.form == TABLE and self.tables[-1].rows and lines.TORN.fullmatch(text):
-                what = f"{EXCERPT}a row that is cut; wanted flat flat% sum% cum cum% function"
+                what = f"{EXCERPT}a row that is cut, and was not read"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(text)))
             elif text.strip():
                 self.is_interrupted = True
