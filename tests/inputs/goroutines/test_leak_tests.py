@@ -34,7 +34,7 @@ def test_a_header_that_is_cut_counts_and_the_cut_is_named():
     found = read_goroutines((GOLEAK + cut).encode())
 
     assert 2 == found.goroutines["goroutines"].sum()
-    assert ["ends within a goroutine" in fault.what for fault in found.damaged] == [True]
+    assert ["last goroutine is cut" in fault.what for fault in found.damaged] == [True]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_the_header_of_a_goroutine_whose_frames_are_cut_says_where_it_is(cut):
     found = read_goroutines((GOLEAK + f" Goroutine 243 in state select, with {cut}").encode())
 
     assert ["a.org/q.run", "a.org/q.(*Pool).run"] == list(found.goroutines["stack"])
-    assert ["ends within a goroutine" in fault.what for fault in found.damaged] == [True]
+    assert ["last goroutine is cut" in fault.what for fault in found.damaged] == [True]
 
 
 def test_a_goroutine_that_is_cut_takes_no_creator_from_the_others(tmp_path):

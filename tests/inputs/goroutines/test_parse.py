@@ -262,7 +262,7 @@ def test_a_cut_line_is_told_once():
     _, damage = parse_goroutines(dump, source="x")
 
     assert ["line 2", "line 4"] == [one.where for one in damage]
-    assert "ends within a goroutine" in damage[1].what
+    assert "last goroutine is cut" in damage[1].what
 
 
 @pytest.mark.parametrize(("length", "cut"), [(64 << 20, 1), ((64 << 20) - 1, 0)])
@@ -309,7 +309,7 @@ def test_a_dump_that_ends_within_a_goroutine_is_cut(left_out):
     dump = b"\n".join([ONE, ONE])[: -left_out - 1]
 
     assert [True] == [
-        "ends within a goroutine: it is cut" in one.what
+        "its last goroutine is cut" in one.what
         for one in gomem.read_goroutines(dump).damaged
     ]
 
@@ -418,7 +418,7 @@ def test_a_call_that_is_cut_within_its_arguments_keeps_its_name():
     read = gomem.read_goroutines(dump)
 
     assert ["main.call"] == read.goroutines["function"].to_list()
-    assert ["ends within a goroutine: it is cut, and goroutines may be missing"] == [
+    assert ["its last goroutine is cut, and more can be missing"] == [
         fault.what for fault in read.damaged
     ]
 
@@ -450,7 +450,7 @@ def test_goleaks_list_is_its_own_word_for_a_leak(tmp_path):
 
     said = gomem.diagnose(tmp_path / "test.log").verdict.sentence
 
-    assert "goleak as leaked when the test ended, and calls them leaked." in said
+    assert "goleak reported it as leaked when the test ended." in said
 
 
 # Headers that are torn
