@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from operator import eq
 from typing import TYPE_CHECKING
 
 from gomem.inputs.separators import is_rule, is_separator
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 # of sentences, including Chinese ones
 STOPS = (".", ":", "!", "?", "\u3002", "\uff1a", "\uff01", "\uff1f")
 MIN_WORDS = 4
+MIN_NUMBERS = 3  # in a row whose columns are others than above
 _WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
+_IN_NAMES = re.compile(rb"[\d/_-]")  # in names of pods, seldom in a word of prose
 # A thread below its process, of ps m: it has neither a number nor memory of its own.
 THREAD = re.compile(rb"[\w.+-]{1,32} +- +(?:[\d.]+ +)?(?:- +)+.*")
 # The line below a table, and smem's sums below that: numbers of processes and users, and sizes.
@@ -34,21 +37,39 @@ class Beside:
 
     is_between: bool = False  # after a separator, or a line of another command
     pids: set[int] = field(default_factory=set)
+    row: bytes = b""  # the last one
 
-    def begin(self, row: ProcessRow | None = None) -> None:
+    def begin(self, row: ProcessRow | None = None, line: bytes = b"") -> None:
         """Note a header or a row."""
-        self.is_between = False
+        self.is_between, self.row = False, line
         if row is not None and row.pid is not None:
             self.pids.add(row.pid)
 
-    def has(self, line: bytes) -> bool:
-        """Whether a line that is no row is no damage: it begins as no known process does."""
+    def has(self, line: bytes, *, is_last: bool = False) -> bool:
+        """Whether a line that is no row is no damage: it is not what is left of a row."""
         if is_separator(line) or is_rule(line) or _FOREIGN.fullmatch(line):
             self.is_between = True
             return True
+        if is_prose(line):
+            return True
         first = line.split(None, 1)[0]
-        is_torn = first.isdigit() and int(first[:19]) in self.pids
-        return self.is_between and not is_torn
+        if first.isdigit() and int(first[:19]) in self.pids:
+            return False
+        if self.row and not is_left_of_row(line, self.row, is_last=is_last):
+            self.is_between = True  # prose: the table ends
+        return self.is_between
+
+
+def is_left_of_row(line: bytes, row: bytes, *, is_last: bool) -> bool:
+    """Whether a line has numbers where a row has them, or as many.
+
+    Only at the end of a text can the name be all that is left.
+    """
+    numbers, wanted = ([word[:1].isdigit() for word in text.split()] for text in (line, row))
+    if sum(numbers) >= max(MIN_NUMBERS, sum(wanted) / 2):
+        return True
+    is_alike = all(map(eq, numbers, wanted))
+    return is_alike and (any(numbers) or (is_last and _IN_NAMES.search(line) is not None))
 
 
 def is_beside(line: bytes) -> bool:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.markdown import FENCE, without_tags
 from gomem.inputs.processes.bare_pairs import looks_like_pairs, parse_pairs
-from gomem.inputs.processes.beside import Beside, is_beside, is_prose
+from gomem.inputs.processes.beside import Beside, is_beside
 from gomem.inputs.processes.containers import (
     CRICTL_STATS,
     DOCKER_STATS,
@@ -170,7 +170,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     rows, damage = list[ProcessRow](), list[Damage]()
     form = asked = None
     wanted, beside, raw, is_commented = "", Beside(), data.split(b"\n"), False
-    reading, seen = -1, set[tuple[int | None, str]]()
+    reading, seen, end = -1, set[tuple[int | None, str]](), data.rstrip().count(b"\n") + 1
     for number, line, at, of_day in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
@@ -192,7 +192,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             if any(who) and who in seen:
                 reading, seen = reading + 1, set()
             seen.add(who)
-            beside.begin(row)
+            beside.begin(row, line)
             is_dated = row.time or row.time_of_day  # by a column
             dated = row if is_dated else replace(row, time=at, time_of_day=of_day)
             rows.append(replace(dated, reading=reading, line=number))
@@ -200,7 +200,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             form = None
         elif form is not None and not (
             (COMMENT(raw[number - 1]) and not is_commented)  # a remark
-            or (rows and (is_beside(line) or is_prose(line) or beside.has(line)))
+            or (rows and (is_beside(line) or beside.has(line, is_last=number == end)))
         ):
             what = f"not a line of {form.tool}; wanted {wanted}"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))

@@ -68,3 +68,26 @@ def test_a_row_ends_what_another_command_printed():
     assert beside.has(b"queue is 7 long")
     beside.begin()
     assert not beside.has(b"queue is 7 long")
+
+
+PROSE = "This is far above the goal\nmuch\n\u5185\u5b58\u66f2\u7ebf (MB)\n90 | *\nDay1 Day8\n"
+TABLES = (
+    "USER PID VSZ RSS TTY STAT START TIME COMMAND\nspool 62 223456 55678 ? Sl 11:00 0:02 spool\n",
+    "NAME CPU(cores) MEMORY(bytes)\nspool-1 7m 91Mi\n",
+    "CONTAINER CPU % MEM USAGE / LIMIT\nspool-1 7.2% 91.5MiB / 128MiB\n",
+)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_prose_directly_below_the_rows_is_no_damage(table):
+    read = gomem.read_processes((table + PROSE).encode())
+
+    assert (1, ()) == (len(read.processes), read.damaged)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_row_that_lost_its_end_is_damage(table):
+    row = table.split("\n")[1].replace("spool", "other")
+    torn = row[: row.index(" ", row.index(" ") + 1)]
+
+    assert 1 == len(gomem.read_processes(f"{table}{torn}\nand more\n".encode()).damaged)
