@@ -1,11 +1,15 @@
-"""Tables in Markdown whose rows are fields of MemStats, and whose columns are snapshots.
+"""Tables whose rows are fields of MemStats, and whose columns are snapshots.
 
 | go_memstats  | before    | after     |
 | ---          | ---       | ---       |
 | `heap_alloc` | 328.4 MiB | 24-29 MiB, flat |
 | `next_gc`    | 649.2 MiB | 44.4 MiB  |
 
-Each column becomes a line, as if the program had printed it. Of a range, the upper end counts.
+            before    after       the same with two blanks or a tab between its cells
+HeapAlloc   328 MiB   24 MiB
+
+Each column becomes a line, as if the program had printed it; those that are more than the lines
+share the first. Of a range, the upper end counts.
 Columns are of separate processes if a name says another build or setting, or if none says a time.
 """
 
@@ -13,11 +17,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.inputs.markdown import RULE, cells_of_row
 from gomem.inputs.memstats.field_names import field_of
-from gomem.inputs.memstats.grouped import ANYBODYS, MIN_FIELDS
+from gomem.inputs.memstats.grouped import ANYBODYS, LONE, MIN_FIELDS
 from gomem.inputs.unwrap import plain_characters
 
 if TYPE_CHECKING:
@@ -42,17 +46,36 @@ _IN_TIME = re.compile(
 ANOTHER_RUN = re.compile(
     rb"\b(?:with(?:out)?|fix\w*|patch\w*|old|new|version|branch)\b|\bgo ?1\.\d", re.IGNORECASE
 )
+_APART = re.compile(rb"\t\s*| {2,}")  # between cells without bars
 _MARKUP = re.compile("[`*]+")
 
 
+class _Table(NamedTuple):
+    """A table of fields: its lines from 0, and its columns' names with a snapshot's line."""
+
+    head: int
+    first: int  # row
+    last: int
+    snapshots: list[tuple[bytes, bytes]]
+
+    @property
+    def places(self) -> range:
+        """The lines of the snapshots: from the first row on, or also the header's if needed."""
+        more = max(0, len(self.snapshots) - (self.last + 1 - self.first))
+        begin = max(self.head, self.first - more)
+        return range(begin, min(begin + len(self.snapshots), self.last + 1))
+
+
 def with_rows_in_words(text: bytes) -> bytes:
-    """Rewrite each such table: a snapshot a line, in the first lines of the table's rows."""
+    """Rewrite each such table: a snapshot a line, in the table's lines."""
     lines = text.split(b"\n")
     tables = list(_tables(lines))
-    for places, snapshots in tables:
-        for place in places:
-            lines[place] = b""
-        for place, (_, line) in zip(places, snapshots, strict=False):
+    for table in tables:
+        words = [line for _, line in table.snapshots]
+        shared = len(words) + 1 - len(table.places)
+        words[:shared] = [b" | ".join(words[:shared])]
+        lines[table.first : table.last + 1] = [b""] * (table.last + 1 - table.first)
+        for place, line in zip(table.places, words, strict=True):
             lines[place] = line
     return b"\n".join(lines) if tables else text
 
@@ -60,17 +83,16 @@ def with_rows_in_words(text: bytes) -> bytes:
 def lines_of_rows(data: bytes) -> set[int]:
     """Return the lines, from 1, of all such tables with their headers."""
     tables = _tables(data.split(b"\n"))
-    return {place for places, _ in tables for place in range(places[0] - 1, places[-1] + 2)}
+    return {place + 1 for table in tables for place in range(table.head, table.last + 1)}
 
 
 @lru_cache(maxsize=1)
 def titles_of_columns(data: bytes) -> dict[int, str]:
     """Return what each snapshot's column is called, by its line from 1."""
-    tables = _tables(plain_characters(data).split(b"\n")) if b"|" in data else ()
     return {
         place + 1: title.decode("utf-8", "replace")
-        for places, snapshots in tables
-        for place, (title, _) in zip(places, snapshots, strict=False)
+        for table in _tables(plain_characters(data).split(b"\n"))
+        for place, (title, _) in zip(table.places[::-1], table.snapshots[::-1], strict=False)
     }
 
 
@@ -82,18 +104,42 @@ def columns_apart(data: bytes) -> frozenset[int]:
     return frozenset(() if is_one else titles)
 
 
-def _tables(lines: Sequence[bytes]) -> Iterator[tuple[list[int], list[tuple[bytes, bytes]]]]:
-    """Yield the rows of each table, from 0, and its columns' names, each with a snapshot's line."""
+def _tables(lines: Sequence[bytes]) -> Iterator[_Table]:
+    """Yield each table of fields."""
     for place, line in enumerate(lines):
-        if b"|" not in line or not place or not RULE.fullmatch(line.strip()):
+        if not place:
             continue
-        columns = cells_of_row(lines[place - 1])
-        places = list(_below(lines, place + 1, len(columns)))
-        is_barred = lines[place - 1].rstrip().endswith(b"|")
-        rows = [_whole_cells(lines[row], is_barred=is_barred) for row in places]
+        if b"|" in line and RULE.fullmatch(line.strip()):
+            columns = cells_of_row(lines[place - 1])
+            places = list(_below(lines, place + 1, len(columns)))
+            is_barred = lines[place - 1].rstrip().endswith(b"|")
+            rows = [_whole_cells(lines[row], is_barred=is_barred) for row in places]
+        else:
+            columns = _columns_apart(lines[place - 1], line)
+            rows = list(_rows_apart(lines, place, len(columns))) if columns else []
+            places = list(range(place, place + len(rows)))
         snapshots = _snapshots(rows, columns)
-        if MIN_COLUMNS <= len(snapshots) <= len(places):
-            yield places, snapshots
+        if len(snapshots) >= MIN_COLUMNS:
+            yield _Table(place - 1, places[0], places[-1], snapshots)
+
+
+def _columns_apart(head: bytes, row: bytes) -> list[bytes]:
+    """Return the names above a first row of cells with blanks between; empty if it is none."""
+    cells = _APART.split(row.strip()) if len(row) < MAX_LINE else []
+    if len(cells) <= MIN_COLUMNS or not _name(cells[0]) or len(head) >= MAX_LINE:
+        return []
+    names = _APART.split(head.strip())
+    names = [b"", *names] if len(names) == len(cells) - 1 else names
+    return names if len(names) == len(cells) and not _name(names[0]) else []
+
+
+def _rows_apart(lines: Sequence[bytes], place: int, width: int) -> Iterator[list[bytes]]:
+    while place < len(lines) and len(lines[place]) < MAX_LINE:
+        cells = _APART.split(lines[place].strip())
+        if len(cells) != width:
+            return
+        yield cells
+        place += 1
 
 
 def _below(lines: Sequence[bytes], place: int, width: int) -> Iterator[int]:
@@ -116,7 +162,7 @@ def _snapshots(
     """Return the columns' names with lines of fields; empty if the rows are not fields."""
     named = {name: row for row in rows if row and (name := _name(row[0]))}
     fields = {name for name in named if name != RSS}
-    if len(fields) < MIN_FIELDS or fields <= ANYBODYS:
+    if fields <= ANYBODYS or (len(fields) < MIN_FIELDS and not fields & LONE):
         return []
     dumps = []
     for column, title in enumerate(columns[1:], start=1):
@@ -124,7 +170,7 @@ def _snapshots(
         sizes = {name: size[1] for name, size in cells.items() if size}
         cut = {name for name, row in named.items() if row[column] == CUT}
         if _NO_SNAPSHOT.search(title) is None and fields - cut <= sizes.keys():
-            words = " | ".join(f"{name}: {size}" for name, size in sizes.items())
+            words = " | ".join(f"{name}: {size.replace(' ', '')}" for name, size in sizes.items())
             dumps.append((title, words.encode()))
     return dumps
 

@@ -46,6 +46,7 @@ BETWEEN = re.compile(rb"[\s,;|\"]+")
 MINUTES = re.compile(rb"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d) ?(?:Z|UTC)?")
 TIME_OF_DAY = re.compile(rb"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?")
 BY_A_SCRIPT = "a script that reads /proc"  # in `patterns.toml`; its time can be one of the day
+BY_1000 = re.compile(rb"([KMGTkmgt])([Bb])(?![A-Za-z])")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -142,6 +143,7 @@ def reading_of(
         if cell is None:
             continue
         text = cell.replace(NO_BREAK, b" ")
+        text = BY_1000.sub(rb"\1i\2", text) if pattern.is_by_1024 else text
         if quantity in COUNTS:
             if text.strip().isdigit() and len(text) < 19:
                 reading.values[quantity] = int(text)

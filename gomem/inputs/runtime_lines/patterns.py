@@ -37,12 +37,14 @@ class Pattern:
         regex: The expression, for bytes.
         contains: Text that each such line has; empty if unknown.
         units: The group of each quantity, and the factor for a number without a unit after it.
+        is_by_1024: Whether `MB` after a number is MiB, as in what Go programs print of MemStats.
     """
 
     name: str
     regex: re.Pattern[bytes]
     contains: bytes
     units: dict[str, tuple[str, int]]
+    is_by_1024: bool = False
 
 
 _added: ContextVar[tuple[Pattern, ...]] = ContextVar("_added", default=())

@@ -150,7 +150,9 @@ def _table(
             units[kind] = (kind, judged)
         else:
             units[kind] = (kind, unit or 1)
-    return Table(Pattern(SCRIPT, regex, separator, units), start, stop, tuple(unknown))
+    is_of_go = bool(LEVELS & units.keys() - {"rss"})
+    form = Pattern(SCRIPT, regex, separator, units, is_by_1024=is_of_go)
+    return Table(form, start, stop, tuple(unknown))
 
 
 def _date_before_time(names: Sequence[str]) -> int | None:

@@ -73,7 +73,7 @@ def test_each_of_several_settings_is_a_run_of_its_own(tmp_path):
     ("old", "new"),
     [
         ("after it", "change"),
-        ("`heap_alloc` (live)", "pods"),
+        ("`heap_", "`pool_"),
         ("| 41.5 MiB |", "| unknown |"),
         ("| --- | --- | --- |\n", ""),
     ],
@@ -123,3 +123,34 @@ def test_a_cell_that_the_end_of_the_text_cuts_is_no_size(tmp_path):
 
     assert [] == [*diagnosis.capture.memstats["HeapAlloc"].dropna()]
     assert [1513975808] == [*diagnosis.capture.memstats["Sys"]]
+
+
+TWO_ROWS = """\
+| | start | after 2 h | after 4 h | after 6 h | after 8 h |
+|---|---|---|---|---|---|
+| HeapAlloc | 110 MB | 220 MB | 330 MB | 440 MB | 550 MB |
+| RSS | 210 MB | 320 MB | 430 MB | 540 MB | 650 MB |
+"""
+BARS = str.maketrans({"|": "  "})
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("is_barred", [True, False])
+def test_one_row_of_a_field_is_enough(count, is_barred, tmp_path):
+    path = tmp_path / "table.md"
+    lines = TWO_ROWS.splitlines()[: 2 + count]
+    text = "\n".join(lines if is_barred else [lines[0], *lines[2:]]) + "\n"
+    path.write_text(text if is_barred else text.translate(BARS).replace("     ", "  "))
+    capture = gomem.load(path)
+
+    assert [n * 110 * MIB for n in range(1, 6)] == [*capture.memstats["HeapAlloc"]]
+    last = gomem.diagnose(capture).moments[-1]
+    assert (650 * MIB if count > 1 else None) == last.rss_bytes
+
+
+def test_a_size_is_the_same_in_both_orientations(tmp_path):
+    (path := tmp_path / "t.md").write_text(
+        "| when | HeapAlloc | Sys |\n|---|---|---|\n| start | 110 MB | 130 MB |\n"
+        "| end | 220 MB | 260 MB |\n"
+    )
+    assert [110 * MIB, 220 * MIB] == [*gomem.load(path).logged["go_alloc_bytes"]]
