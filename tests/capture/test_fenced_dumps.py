@@ -37,12 +37,14 @@ def stacks(*numbers, between="\n"):
         stacks(41, 77),
         "Our proxy hangs. Some of the stacks:\n\n"
         + stacks(41, 77, 78, between="\nand the one that holds the lock is\n\n"),
+        "Some:\n\n<details><summary>one</summary>\n\n"
+        + stacks(41, 77, between="</details>\n\n<details><summary>two</summary>\n\n"),
         "The proxy hangs:\n\n"
         + stacks(41, 77)
         + "\nThe log of it has\n\n"
         + fenced("".join(map(CYCLE.format, (1, 2, 3)))),
     ],
-    ids=["fences", "prose", "log"],
+    ids=["fences", "prose", "folded", "log"],
 )
 def test_the_fences_of_one_dump_are_one_snapshot(tmp_path, text):
     assert [text.count("\ngoroutine")] == counts(tmp_path, text)
@@ -55,8 +57,18 @@ def test_the_fences_of_one_dump_are_one_snapshot(tmp_path, text):
         stacks(41, 77, between="\n2026-11-27 07:44:25\n"),
         stacks(41, 77, between="\n### After\n"),
         stacks(41, 77, between="\n**After the change:**\n"),
+        stacks(41, 77, between="\n<details><summary>After</summary>\n\n"),
     ],
-    ids=["number", "time", "heading", "title"],
+    ids=["number", "time", "heading", "title", "folded"],
 )
 def test_two_dumps_stay_two(tmp_path, text):
     assert [1, 1] == counts(tmp_path, text)
+
+
+def test_a_longer_stack_in_a_fence_of_its_own_does_not_hide_the_others(tmp_path):
+    longer = STACK.format(41).replace(
+        "created", "main.loop()\n\t/app/loop.go:7 +0x2\n" * 9 + "created"
+    )
+    text = fenced(longer, STACK.format(77)).removesuffix("```\n")
+
+    assert [2] == counts(tmp_path, text)
