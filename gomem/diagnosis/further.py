@@ -11,6 +11,7 @@ from gomem.causes.finding import Finding, Severity
 from gomem.causes.multiplying_series import MECHANISM, pages_with_series
 from gomem.diagnosis.said_in_text import (
     counts_answer,
+    is_exceeded,
     is_of_peak,
     is_within,
     rss_compared,
@@ -91,7 +92,9 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
         used = frozenset(each for each in used if not each.startswith(GOGC))
     limit = capture.unit
     is_used = limit is not None and (
-        is_of_peak(limit, diagnosis) or any(is_within(limit, facts) for facts in diagnosis.moments)
+        is_of_peak(limit, diagnosis)
+        or (limit.is_said and is_exceeded(limit, diagnosis))
+        or any(is_within(limit, facts) for facts in diagnosis.moments)
     )
     of_limit = {limit.written} if limit is not None and limit.is_said and is_used else set()
     pairs = was_and_is(diagnosis)

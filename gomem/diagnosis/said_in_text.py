@@ -13,6 +13,8 @@ from gomem.capture.used_numbers import factors_of
 from gomem.diagnosis.goroutine_words import is_excerpt
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.facts.told_beside import texts_beside
+from gomem.inputs.environ.parse import MAX_TEXT_BYTES
+from gomem.inputs.kubernetes import tells_of_kills
 from gomem.inputs.machine import machine_bytes
 from gomem.inputs.native_leaks import in_malloc
 from gomem.inputs.processes.row import bytes_of, rounded_size
@@ -180,7 +182,7 @@ def _limit_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         return Text()
     rss = None if facts is None else facts.rss_bytes
     if unit.is_said:
-        return _of_said(unit, facts) or _of_peak(unit, diagnosis)
+        return _of_said(unit, facts) or _of_peak(unit, diagnosis) or _of_exceeded(unit, diagnosis)
     return joined(" ", filter(None, (_of_limit(unit, rss), _kills_words(unit))))
 
 
@@ -221,6 +223,34 @@ def _of_peak(unit: UnitLimit, diagnosis: Diagnosis) -> Text:
     if peak <= unit.bytes:
         return text("{} reached {} of {}.", what, Share(peak / unit.bytes), limit)
     return text("{} reached {}, more than {}.", what, Bytes(peak), limit)
+
+
+def _of_exceeded(unit: UnitLimit, diagnosis: Diagnosis) -> Text:
+    """The highest RSS above a limit that a sentence gives of a program that is killed."""
+    if not is_exceeded(unit, diagnosis):
+        return Text()
+    words = (
+        "An RSS of {} is more than {}, which the text gives as a limit: either that was raised "
+        "since, or it is another program's."
+    )
+    return text(words, Bytes(_highest_rss(diagnosis)), Quoted(unit.written))
+
+
+def is_exceeded(unit: UnitLimit, diagnosis: Diagnosis) -> bool:
+    """Whether RSS was above a limit at which a text says that a program is killed."""
+    if unit.is_planned or any(facts.rss_is_of_cgroup for facts in diagnosis.moments):
+        return False
+    if not 0 < unit.bytes < _highest_rss(diagnosis):
+        return False
+    capture = diagnosis.capture
+    texts = {file.source.whole_text[:MAX_TEXT_BYTES] for file in capture.files}
+    return any(map(tells_of_kills, texts.union(texts_beside(capture).values())))
+
+
+def _highest_rss(diagnosis: Diagnosis) -> int:
+    """The kernel's RSS peak (VmHWM), or the largest RSS of any snapshot; 0 if unknown."""
+    peaks = diagnosis.capture.status["VmHWM"].dropna()
+    return max(diagnosis.facts.largest_rss_bytes or 0, *map(int, peaks), 0)
 
 
 def _peak(diagnosis: Diagnosis) -> tuple[int, str]:

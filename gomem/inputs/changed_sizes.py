@@ -43,7 +43,7 @@ _NO_USE = re.compile(
 )
 # A verb of what was measured, or a name of it.
 _MEASURED = re.compile(
-    rb"\b(?:went|goes|gone|going|gr[eo]w\w{0,3}|rose|risen?|ris(?:es|ing)|(?:climb|jump|drop|balloon"
+    rb"\b(?:went|goes|gone|going|gr[eo]w\w{0,3}|rose|risen?|ris(?:es|ing)|crept|(?:climb|creep|jump|drop|balloon"
     rb"|increas|decreas|spik|reduc|leak)\w{0,4}|shr[aiu]nk\w{0,3}|fell|falls|us(?:es|ed|ing|age)"
     rb"|consum\w{1,5}|seeing|see|saw|RSS|RES|resident)\b",
     re.IGNORECASE,

@@ -21,20 +21,26 @@ from email.utils import parsedate_to_datetime
 from gomem.inputs.pods import pods_again
 from gomem.inputs.processes.row import Rounded, quantity, rounded_size
 from gomem.inputs.resemblance import Resemblance
-from gomem.inputs.used_of_limit import limits_in_words, uses_in_words
+from gomem.inputs.used_of_limit import enough_in, limits_in_words, uses_in_words
 from gomem.text import Bytes, Count, Quoted, Seconds, Share, Text, joined, text
 
 NAMED = 3  # containers shown
 _REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
+# `memory creeps up to 50Mi, then the pod is killed by Kubernetes`
+_KILLED_BY = (
+    rb"\b(?i:memory|RAM)\b[^\n]{0,200}?(?<!not )(?<!never )\b(?i:killed) (?i:by (?:the )?"
+    rb"(?:kubernetes|k8s|kubelet|kernel|OOM\b))"
+)
 # A kill in a sentence, not in a field of JSON or YAML.
 _SAID_KILLED = re.compile(
     rb"(?P<before>[^.;\n|]{0,60})"
-    rb"(?:\b(?i:OOM[ -]?killed)\b(?![\"`*]{0,3}\s*[:=])|Container killed due to memory usage)"
+    rb"(?:\b(?i:OOM[ -]?killed)\b(?![\"`*]{0,3}\s*[:=])|Container killed due to memory usage"
+    rb"|" + _KILLED_BY + rb")"
 )
 _RAN_OUT = re.compile(
     rb"(?P<before>[^.;\n|]{0,60}?)(?:\b(?i:OOM[ -]?kill(?:s|ed|er|ing)?)\b(?![\"`*]{0,3}\s*[:=])"
     rb"|\bOOM(?:s|ed|'d)\b|\b(?i:out[ -]of[ -]memory)\b"
-    rb"|\bexit(?:ed|s)?(?: code| status| with)?:? 137\b)"
+    rb"|\bexit(?:ed|s)?(?: code| status| with)?:? 137\b|" + _KILLED_BY + rb")"
 )
 # What stands before a kill that a sentence denies: `is not being`, `no container was`.
 _DENIED = re.compile(
@@ -199,6 +205,7 @@ def said_of_a_kill(head: bytes) -> Text:
     limits = [] if _bounds(head) else limits_in_words(head)
     is_clear = len({size.bytes for said in limits if (size := rounded_size(said.encode()))}) == 1
     said = [text("a sentence names a limit of {}", Quoted(limits[0]))] if is_clear else []
+    said += [text("a sentence says that it ran with {}", Quoted(size)) for size in enough_in(head)]
     if again := pods_again(head):
         said.append(text("pods restarted: {}", again))
     return joined("; ", said)

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from gomem.inputs.cgroup.in_sentences import (
@@ -46,7 +45,13 @@ from gomem.inputs.named_sizes import (
     stack_words,
     without_limits,
 )
-from gomem.inputs.said_sizes import MEMORY_WORDS, rss_in_words, sizes_in, virtual_in_words
+from gomem.inputs.said_sizes import (
+    MEMORY_WORDS,
+    heap_in_words,
+    rss_in_words,
+    sizes_in,
+    virtual_in_words,
+)
 from gomem.inputs.sized_rows import rows_with_sizes
 from gomem.inputs.system import FREEBSD, MACOS, system_of
 from gomem.inputs.text_lines import decoded
@@ -184,16 +189,15 @@ def _with_pictures(head: bytes, seen: Mention | None) -> Mention | None:
 def _mentioned(head: bytes) -> Mention | None:
     if not says_killed(head):
         return _with_sizes(head, next(_mentions(head), None))
-    limits = (limit.encode("ascii") for limit in limits_in_words(head))
-    in_use = reduce(_without, limits, head)
+    changed = {size for each in told_in(head) for size in each.sizes}
+    in_use = head
+    for limit in (limit for limit in limits_in_words(head) if limit not in changed):
+        in_use = in_use.replace(limit.encode("ascii"), b"")
     seen = _with_sizes(in_use, next(_mentions(in_use), None))
     if seen is None:
         return Mention(Text(_KILLED), Text(AFTER_A_KILL))
-    return Mention(text("{}; {}", seen.what, _KILLED), seen.way_out)
-
-
-def _without(head: bytes, size: bytes) -> bytes:
-    return head.replace(size, b"")
+    way_out = Text(_ASK_GROWTH) if f"{seen.way_out}" == _ASK_CAPTURE else seen.way_out
+    return Mention(text("{}; {}", seen.what, _KILLED), way_out)
 
 
 def _with_sizes(head: bytes, seen: Mention | None) -> Mention | None:
@@ -220,7 +224,9 @@ def _sizes_of(head: bytes) -> dict[str, Text]:
     """Return each size in a text, with what its sentence calls it; a limit that is set is none."""
     in_use = without_limits(head)
     lines = (line for line in in_use.split(b"\n") if not _FIELD.fullmatch(line))
-    names = dict.fromkeys(rss_in_words(in_use), "RSS ")
+    names = dict.fromkeys(limits_in_words(in_use), "a limit of ")
+    names |= dict.fromkeys(heap_in_words(in_use), "HeapAlloc ")
+    names |= dict.fromkeys(rss_in_words(in_use), "RSS ")
     names |= dict.fromkeys(virtual_in_words(in_use), "virtual ")
     found = dict.fromkeys(decoded(size) for line in lines for size in sizes_in(line))
     return {size: text("{}{}", names.get(size, ""), Quoted(size)) for size in found}

@@ -2,6 +2,7 @@
 
 With a unit   `1366.2MB`, `7718Mi`, `3-4 GB`, `Allocated MB: 10310`
 In letters    `30M`, `23G`: only in a line that speaks of memory, as `5G` can be a network
+Heap          `HeapAlloc is 40 MB`
 RSS           `51 MB RSS`, `the RSS is 3.7G`, `RSS size went from around 30M to over 120M`
 Virtual       `4G virtual`, `virtual memory of 4 GB`: address space
 """
@@ -37,7 +38,8 @@ MEMORY_WORDS = re.compile(
 _NUMBER = rb"(\d[\d.,]{0,15} ?(?:[KMGTk]i?[Bb]|[mg]b|[MG]i|[KMGT]))(?![\w/])"
 # What can stand between the word and its size; a limit, a heap and a change are others.
 _BETWEEN = (
-    rb"(?:[ \t]+(?!limits?\b|max|heap|go\b|but\b|while\b|and\b|by\b|vs\b|virtual)[\w'`]{1,12}){0,6}"
+    rb"(?:[ \t]+(?!limits?\b|max|heap|go\b|but\b|while\b|and\b|by\b|vs\b|virtual)"
+    rb"[\w'`-]{1,24}){0,6}"
 )
 _RSS = re.compile(
     rb"(?<![\w.,-])" + _NUMBER + rb"(?: of)? (?:RSS|RES|resident)(?![\w%=:])"
@@ -45,8 +47,11 @@ _RSS = re.compile(
     + _NUMBER
     + rb"(?: (?:up )?to(?: [a-z]{1,8}){0,2} [~*`]{0,3}" + _NUMBER + rb")?"
 )  # fmt: skip
-
-
+# `the MemStats.HeapAlloc field is 10 MB`
+_HEAP_ALLOC = re.compile(
+    rb"\bHeapAlloc[`*\"']{0,3}(?: (?:field|value))?(?: (?:is|was|of|at|about))*[ :=~`*]{1,4}"
+    + _NUMBER
+)
 _VIRTUAL = re.compile(
     _NUMBER + rb"(?: of)? virtual\b"
     rb"|\bvirtual (?:memory|size|set)(?: \w{1,12}){0,3}[ :=~]{1,3}" + _NUMBER,
@@ -72,6 +77,11 @@ def rss_in_words(head: bytes) -> list[str]:
 def virtual_in_words(head: bytes) -> list[str]:
     """Return the sizes that sentences call virtual memory, each once."""
     return _each_once(_VIRTUAL.findall(head))
+
+
+def heap_in_words(head: bytes) -> list[str]:
+    """Return the sizes that sentences call HeapAlloc, each once."""
+    return list(dict.fromkeys(map(decoded, _HEAP_ALLOC.findall(head))))
 
 
 def _each_once(found: Iterable[tuple[bytes, ...]]) -> list[str]:

@@ -50,8 +50,17 @@ _LIMIT_ALONE = re.compile(
     rb"\blimits?(?:\.memory)?\b(?:[ :=`*\"'(]{1,4}(?!request|us)[a-z]{1,10}\b){0,6}?"
     rb"[ :=`*\"'(]{1,4}(?<!from )(" + _SIZE + rb")"
     rb"|(?<![\w.,-])(" + _SIZE + rb")(?: of)?(?: memory| RAM)? limit\b"
-    rb"|\blimited to (?:only |about )?(" + _SIZE + rb")", re.IGNORECASE,
+    rb"|\blimited to (?:only |about )?(" + _SIZE + rb")"
+    rb"|(?<![\w.,-])(" + _SIZE + rb") max(?:imum)? (?:memory|RAM)\b(?! us)", re.IGNORECASE,
 )  # fmt: skip
+# `after raising the memory limit to 256Mi it works`
+_ENOUGH = re.compile(
+    rb"\b(?:(?:rais|increas|bump|chang)(?:es?|ed|ing)?|set(?:s|ting)?)\b[^\n]{0,80}?"
+    rb"\b(?:limits?|memory)\b[^\n]{0,40}? to [`*\"']{0,3}(" + _SIZE + rb")[^\n]{0,100}?"
+    rb"(?<!not )(?<!n't )\b(?:work(?:s|ed)|r[au]ns? (?:fine|well|stable)|(?:is|was) (?:fine|stable)"
+    rb"|no (?:more )?(?:restarts?|OOM\w*|kills?)|(?:solv|fix|resolv)e[sd]|help(?:s|ed))\b",
+    re.IGNORECASE,
+)
 _ON_MEMORY = re.compile(rb"\b(?:memory|mem|RAM|limits?|rss)\b", re.IGNORECASE)
 
 
@@ -76,6 +85,11 @@ def limits_in_words(head: bytes) -> list[str]:
     """Return the sizes that sentences say of a limit, each once."""
     found = (next(filter(None, sizes)) for sizes in _LIMIT_ALONE.findall(head))
     return list(dict.fromkeys(size.decode("ascii") for size in found))
+
+
+def enough_in(head: bytes) -> list[str]:
+    """Return the limits with which a program ran, as sentences say, each once."""
+    return list(dict.fromkeys(size.decode("ascii") for size in _ENOUGH.findall(head)))
 
 
 def _pairs(head: bytes) -> Iterator[tuple[str, str]]:

@@ -62,6 +62,18 @@ def test_a_limit_that_a_sentence_gives_stands_beside_rss(tmp_path):
     assert "not used" not in str(found.verdict.further)
 
 
+def test_rss_above_a_limit_at_which_it_is_killed_is_compared(tmp_path):
+    path = tmp_path / "ticket.md"
+    path.write_text(
+        "The memory limit is 160Mi and the pod is OOMKilled. Its status:\n\n```\nName:\tapi\n"
+        "VmPeak:\t551500 kB\nVmSize:\t551500 kB\nVmHWM:\t409600 kB\nVmRSS:\t307200 kB\n```\n"
+    )
+    found = gomem.diagnose(path)
+
+    assert "An RSS of 400 MiB is more than 160Mi" in words(found)
+    assert "not used" not in str(found.verdict.further)
+
+
 @pytest.mark.parametrize(
     "told",
     ["The upload limit is 640Mi.", "Limits were raised: limit is 640Mi now.",

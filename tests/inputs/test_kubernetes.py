@@ -4,7 +4,7 @@ import pytest
 
 import gomem
 from gomem.errors import CaptureError
-from gomem.inputs.kubernetes import described, oom_killed
+from gomem.inputs.kubernetes import described, oom_killed, said_of_a_kill
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.used_of_limit import limits_in_words
 
@@ -222,3 +222,18 @@ def test_restarts_without_a_reason_ask_for_the_last_state(restarts, is_asked):
     head = f"    Limits:\n      memory: 60Mi\n    State: Running\n{restarts}".encode()
 
     assert is_asked == ("lastState" in described(head, "").way_out)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_enough"),
+    [
+        ("After raising `limits.memory` to `300Mi` it works, with no restarts.", True),
+        ("We set the memory limit to 300Mi, which solved it.", True),
+        ("We set the memory limit to 300Mi, but that didn't help.", False),
+        ("The memory limit should be raised to 300Mi.", False),
+    ],
+)
+def test_a_limit_with_which_it_ran_is_said_beside_a_kill(sentence, is_enough):
+    head = f"    Last State: Terminated\n      Reason:       OOMKilled\n\n{sentence}\n".encode()
+
+    assert is_enough == ("it ran with 300Mi" in f"{said_of_a_kill(head)}")

@@ -115,6 +115,9 @@ def test_a_cgroups_numbers_are_known_in_a_table_of_any_language():
          "12 651 goroutines in net/http.dial.func4"),
         ("top shows 800MB of virtual memory for it", "virtual memory (800MB), which is address"),
         ("in the end the pod is OOMKilled", "killed for want of memory (OOMKilled)"),
+        ("the pod is OOMKilled, 60Mi and the heap is 20Mi", "20Mi), none in a form"),
+        ("its limit is 70Mi and it uses 20Mi", "20Mi of a limit of 70Mi"),
+        ("memory is 20Mi. There is a limit of 70Mi, and 90Mi is free", "a limit of 70Mi"),
     ],
 )  # fmt: skip
 def test_what_a_sentence_says_of_goroutines_and_memory_is_named(words, said):
@@ -142,6 +145,8 @@ def test_results_without_a_count_of_iterations_are_listed():
         ("It was never OOMKilled; its neighbour was.", False),
         ("There is no limit, and the pod is OOMKilled.", True),
         ("It is not clear why the pod was OOMKilled.", True),
+        ("Its memory creeps up for hours, until it is killed by Kubernetes.", True),
+        ("At any use of memory it is not killed by Kubernetes.", False),
         ("It was not OOMKilled on Monday, but on Tuesday the pod was OOMKilled.", True),
     ],
 )
@@ -286,3 +291,13 @@ def test_sizes_in_json_with_labels_are_each_told_with_the_unit_of_their_key(unit
     assert f"sizes (rss_peak_{unit} 198004 (Before), 51002 (After))" in f"{said.what}"
     assert "unit" not in f"{said.what}"
     assert "MemStats" not in f"{said.way_out}"
+
+
+def test_a_limit_growth_up_to_it_and_a_kill_are_told_together():
+    seen = mentioned(
+        b"The worker has a memory limit of 70Mi. Its memory creeps up from 30Mi to 70Mi within a "
+        b"day, then it is killed by Kubernetes.\n"
+    )
+
+    assert "memory grew from 30Mi to 70Mi; it says that a container was killed" in f"{seen.what}"
+    assert "--every" in f"{seen.way_out}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.inputs.said_sizes import memory_sizes, rss_in_words
+from gomem.inputs.said_sizes import heap_in_words, memory_sizes, rss_in_words
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,7 @@ from gomem.inputs.said_sizes import memory_sizes, rss_in_words
         ("the RSS of our worker climbed up to 3GB", ["3GB"]),
         ("In a week RSS size went from around 40M to over 90M.", ["40M", "90M"]),
         ("it has 51 MB RSS", ["51 MB"]),
+        ("The RSS of queue-dispatcher-workers was 3GB", ["3GB"]),
         ("resident memory is `7.5G`", ["7.5G"]),
         ("RSS grows by 30MB a day", []),
         ("RSS is flat while the heap is 50M", []),
@@ -34,3 +35,8 @@ def test_sizes_that_a_sentence_calls_rss(sentence, sizes):
 )
 def test_a_letter_alone_is_a_unit_where_memory_is_the_subject(line, sizes):
     assert sizes == memory_sizes(line.encode())
+
+
+def test_a_sentence_names_a_field_of_memstats():
+    assert ["30 MB"] == heap_in_words(b"the `MemStats.HeapAlloc` field was about 30 MB here")
+    assert [] == heap_in_words(b"HeapAlloc is level at noon, and the disk has 30 MB")
