@@ -12,7 +12,12 @@ from gomem.inputs.environ.containers import container_settings
 from gomem.inputs.environ.parse import looks_like_environ, settings_named
 from gomem.inputs.json_text import is_json_alone
 from gomem.inputs.kinds import kind_of
-from gomem.inputs.kubernetes import said_of_a_kill, use_beside_limit, without_bounds
+from gomem.inputs.kubernetes import (
+    limits_set,
+    said_of_a_kill,
+    use_beside_limit,
+    without_bounds,
+)
 from gomem.inputs.markdown import outside_fences
 from gomem.inputs.named_sizes import without_limits
 from gomem.inputs.processes.consumed import UnitLimit, limit_of_unit, peak_beside_limit
@@ -91,6 +96,7 @@ class Prose:
     uses: list[Text] = field(default_factory=list)  # by its sentences: use beside a limit, a limit
     # By its sentences, and whether each is one that is planned.
     limits: dict[str, bool] = field(default_factory=dict)
+    described: dict[str, int] = field(default_factory=dict)  # limits that container files set
     unit: UnitLimit | None = None  # the last that a text has
     settings: dict[str, str] = field(default_factory=dict)  # each with its first file
     used: set[str] = field(default_factory=set)  # variables that a container's description sets
@@ -110,6 +116,7 @@ class Prose:
         for compare in _SAID if b"\0" not in head else ():
             if (said := compare(head)) and said not in self.uses:
                 self.uses.append(said)
+        self.described |= limits_set(head) if b"\0" not in head else {}
         self.unit = (limit_of_unit(head) if b"\0" not in head else None) or self.unit
         settings = dict.fromkeys(_settings_in_text(source), source.name)
         self.settings = settings | self.settings
@@ -120,13 +127,20 @@ class Prose:
 
     @property
     def limit(self) -> UnitLimit | None:
-        """The limit of a unit; else the only one that sentences give; None without one."""
+        """The limit of a unit; else the only one of sentences, or of container files; or None."""
+        if self.unit is not None:
+            return self.unit
+        described = frozenset(self.described.values())
         only = next(iter(self.limits.items())) if len(self.limits) == 1 else ("", False)
         written, is_planned = only
-        size = rounded_size(written.encode())
-        if self.unit is not None or size is None:
-            return self.unit
-        return UnitLimit(written, size.bytes, is_said=True, is_planned=is_planned)
+        if (size := rounded_size(written.encode())) is not None:
+            return UnitLimit(
+                written, size.bytes, is_said=True, is_planned=is_planned, described=described
+            )
+        if len(described) == 1:
+            written, limit = next(iter(self.described.items()))
+            return UnitLimit(written, limit, is_said=True, described=described)
+        return UnitLimit(described=described) if described else None
 
     @property
     def release(self) -> GoVersion:

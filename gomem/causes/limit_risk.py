@@ -30,6 +30,7 @@ from gomem.causes.killed import (
     why_the_machine,
 )
 from gomem.causes.sites import growing_sites
+from gomem.facts.settings import settings_written
 from gomem.facts.told_beside import is_at_its_limit
 from gomem.inputs.processes.containers import OLD_DOCKER
 from gomem.inputs.processes.languages import is_not_go
@@ -142,7 +143,7 @@ def _of_any_program(moment: MomentFacts, case: Case, step: str) -> Finding | Non
         return _killed(moment, moment.listed, case)
     if moment.listed is not None and moment.cgroup_use is None:
         if is_not_go(moment.listed.name, shows_go=shows_go(case.facts.capture)):
-            step = no_go_words(moment.listed, case.facts.capture.unused_settings)
+            step = no_go_words(moment.listed, settings_written(case.facts))
         return _near_by_a_table(moment, moment.listed, step, case.thresholds)
     if moment.cgroup_use is None:
         return killed_by_events(moment, case, CAUSE)

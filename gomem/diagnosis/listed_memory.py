@@ -21,6 +21,7 @@ from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS, no_go_words
 from gomem.diagnosis.level_at_end import trend_words
 from gomem.facts.moment import MomentFacts, seconds_of
+from gomem.facts.settings import settings_written
 from gomem.facts.told_beside import is_at_its_limit
 from gomem.inputs.cgroup.parse import USED
 from gomem.inputs.processes.containers import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
@@ -165,12 +166,13 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     listed = None if facts is None else facts.listed
     if facts is None or listed is None or listed.working_set_bytes is None:
         return None
-    of, whose = _of_limit(listed, listed.working_set_bytes)
+    unit = diagnosis.capture.unit
+    of, whose = _of_limit(listed, listed.working_set_bytes, unit.described if unit else frozenset())
     size, at = Bytes(listed.working_set_bytes), at_moment(diagnosis, facts)
     before, grew = _before(diagnosis, listed)
     is_go = shows_go(diagnosis.capture)
     if is_not_go(listed.name, shows_go=is_go):
-        step = no_go_words(listed, diagnosis.capture.unused_settings)
+        step = no_go_words(listed, settings_written(diagnosis.facts))
     elif _is_mostly_no_process(diagnosis, listed.working_set_bytes):
         step = text("See what is not of that process: {}.", TAKE_ANY_STAT)
     else:
@@ -181,15 +183,15 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     return joined(" ", filter(None, (first, whose, before, counted))), grew, step
 
 
-def _of_limit(listed: Listed, used: int) -> tuple[Text, Text]:
-    """The share of the limit that a table shows; and whose that can be, in a sentence."""
+def _of_limit(listed: Listed, used: int, known: frozenset[int]) -> tuple[Text, Text]:
+    """The share of the limit that a table shows; and whose that can be, if it is not known."""
     if not listed.limit_bytes:
         return Text(), Text()
     share, limit = Share(used / listed.limit_bytes), Bytes(listed.limit_bytes)
     if listed.shares_limit:
         words = "All containers show {} as limit: it is likely the machine's memory."
         return text(", {} of {}", share, limit), text(words, limit)
-    if listed.tool in _BY_DOCKER and not listed.others:
+    if listed.tool in _BY_DOCKER and not listed.others and listed.limit_bytes not in known:
         words = "{} is its limit, or the machine's memory if it has none."
         return text(", {} of {}", share, limit), text(words, limit)
     return text(", {} of its limit of {}", share, limit), Text()

@@ -17,6 +17,7 @@ from gomem.causes.commands import (
 from gomem.causes.finding import Finding, Severity
 from gomem.diagnosis.few_fields import one_reading
 from gomem.diagnosis.live_by_fields import AFTER_A_GC, risen_without_gc
+from gomem.facts.settings import settings_written
 from gomem.inputs.named_sizes import suspects_goroutines
 from gomem.inputs.processes.languages import is_not_go
 from gomem.text import Text, text
@@ -57,7 +58,7 @@ def next_step_of(
         return text("{} {}", WHAT_RETAINS, WHOLE_SMAPS) if is_heap else WHOLE_SMAPS
     is_go = shows_go(diagnosis.capture)
     if facts is not None and facts.listed and is_not_go(facts.listed.name, shows_go=is_go):
-        return no_go_words(facts.listed, diagnosis.capture.unused_settings)
+        return no_go_words(facts.listed, settings_written(diagnosis.facts))
     if step := (_by_one_reading if severity is None else _since_baseline)(diagnosis):
         return step
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None

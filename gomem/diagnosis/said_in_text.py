@@ -9,14 +9,15 @@ import re
 from typing import TYPE_CHECKING
 
 from gomem.capture.prose import first_quoted
+from gomem.capture.release import shows_go
 from gomem.capture.used_numbers import factors_of
 from gomem.diagnosis.goroutine_words import is_excerpt
 from gomem.facts.profiles import IN_USE, that_count
 from gomem.facts.told_beside import texts_beside
-from gomem.inputs.environ.parse import MAX_TEXT_BYTES
 from gomem.inputs.kubernetes import tells_of_kills
 from gomem.inputs.machine import machine_bytes
 from gomem.inputs.native_leaks import in_malloc
+from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.row import bytes_of, rounded_size
 from gomem.inputs.said_sizes import rss_in_words
 from gomem.inputs.text_lines import decoded
@@ -145,7 +146,23 @@ def _beside_memstats(version: GoVersion, said: tuple[str, int], whole: int, rele
 def beside_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """What a text says of RSS: its limit, and what it was before; empty if it says nothing."""
     said = _limit_words(diagnosis, facts), _before_words(diagnosis, facts)
+    said = *said, _above_go_limit(diagnosis, facts)
     return joined(" ", filter(None, said))
+
+
+def _above_go_limit(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """That a container uses more than GOMEMLIMIT, and what that can be; else empty."""
+    listed, limit = None if facts is None else facts.listed, diagnosis.facts.settings.memory_limit
+    used = 0 if listed is None else listed.working_set_bytes or 0
+    if listed is None or limit is None or not 0 < limit.value < used:
+        return Text()
+    if is_not_go(listed.name, shows_go=shows_go(diagnosis.capture)):
+        return Text()
+    words = (
+        "The container uses {} more than GOMEMLIMIT ({}): memory that Go does not manage (of C, "
+        "page cache, other processes), or more is live than GOMEMLIMIT allows."
+    )
+    return text(words, Bytes(used - int(limit.value)), Bytes(int(limit.value)))
 
 
 def was_and_is(diagnosis: Diagnosis) -> list[tuple[bytes, bytes]]:
@@ -242,9 +259,7 @@ def is_exceeded(unit: UnitLimit, diagnosis: Diagnosis) -> bool:
         return False
     if not 0 < unit.bytes < _highest_rss(diagnosis):
         return False
-    capture = diagnosis.capture
-    texts = {file.source.whole_text[:MAX_TEXT_BYTES] for file in capture.files}
-    return any(map(tells_of_kills, texts.union(texts_beside(capture).values())))
+    return any(map(tells_of_kills, texts_beside(diagnosis.capture).values()))
 
 
 def _highest_rss(diagnosis: Diagnosis) -> int:

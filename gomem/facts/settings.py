@@ -190,6 +190,14 @@ class Stated:
     told: frozenset[str] = frozenset()  # those of a text's sentences, as they are written
 
 
+def settings_written(facts: CaptureFacts) -> tuple[str, ...]:
+    """Return the settings that a text, or a container's description in it, has, as written."""
+    environment = facts.settings_stated.environment
+    known = {} if environment is None or environment.is_whole else environment.variables
+    described = (f"{name}={value}" for name, value in known.items())
+    return (*dict.fromkeys((*facts.capture.unused_settings, *described)),)
+
+
 def stated_settings(facts: CaptureFacts) -> Stated:
     """Return the GOGC and GOMEMLIMIT that files state.
 

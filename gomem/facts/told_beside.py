@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
 
-GC_LOG = "gctrace"  # whose text can have more than the log
+# Kinds whose text can have more than the log or the table.
+WITH_TEXT = frozenset({"gctrace", "processes", "status"})
 
 
 def texts_beside(capture: Capture) -> dict[str, bytes]:
@@ -30,7 +31,7 @@ def texts_beside(capture: Capture) -> dict[str, bytes]:
     A longer one is a log, or no text.
     """
     files = ((file.source, file.kind.name) for file in capture.files)
-    pasted = (text for text, kind in files if isinstance(text, PastedPart) or kind == GC_LOG)
+    pasted = (text for text, kind in files if isinstance(text, PastedPart) or kind in WITH_TEXT)
     sources = (*capture.passed_over, *pasted)
     texts = {source.text_name: source.whole_text for source in sources}
     return {name: data for name, data in texts.items() if len(data) <= MAX_TEXT_BYTES}

@@ -21,6 +21,7 @@ from email.utils import parsedate_to_datetime
 from gomem.inputs.pods import pods_again
 from gomem.inputs.processes.row import Rounded, quantity, rounded_size
 from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.text_lines import decoded
 from gomem.inputs.used_of_limit import enough_in, limits_in_words, uses_in_words
 from gomem.text import Bytes, Count, Quoted, Seconds, Share, Text, joined, text
 
@@ -80,6 +81,7 @@ _BLOCK = re.compile(
     rb"(?:[\"']?[\w.-]+[\"']?:[ \t]*\S+,?\s+){0,4}?[\"']?memory[\"']?:[ \t]*" + _SIZE,
     re.IGNORECASE,
 )
+_MEM_LIMIT = re.compile(rb"(?<![\w.-])[\"']?mem_limit[\"']?:[ \t]*" + _SIZE)  # of Compose
 _MAP = re.compile(rb"^(?:(\S{1,100})[ \t]+)?map\[(?:[a-z.-]+:\S+ )*?memory:" + _SIZE, re.MULTILINE)
 _COMPOSE = re.compile(rb"^[ \t>]*(?:deploy|services|reservations):[ \t]*\r?$", re.MULTILINE)
 _EVICTED = re.compile(rb"The node was low on resource: memory\.(?P<rest>[^\n]{0,1000})")
@@ -223,6 +225,14 @@ def use_beside_limit(head: bytes) -> Text:
     if used.bytes > limit.bytes:
         return text("{}, more than the limit", said)
     return text("{}, {} of the limit", said, Share(used.bytes / max(limit.bytes, 1)))
+
+
+def limits_set(head: bytes) -> dict[str, int]:
+    """Return the memory limits that files of Kubernetes and Compose in a text set, in bytes."""
+    written = [size for name, size in _BLOCK.findall(head) if name.lower() == b"limits"]
+    read = [(each, _bound(each, head)) for each in written]
+    read += [(each, rounded_size(each)) for each in _MEM_LIMIT.findall(head)]
+    return {decoded(each): size.bytes for each, size in read if size is not None and size.bytes}
 
 
 def killed_of_oomd(head: bytes, _: str) -> Resemblance | None:

@@ -57,6 +57,7 @@ class UnitLimit:
     kills: int = 0  # by SIGKILL
     is_said: bool = False  # whether a sentence gives the limit, which need not be a unit's
     is_planned: bool = False  # whether that sentence speaks of the future
+    described: frozenset[int] = frozenset()  # bytes of all limits that container files set
 
 
 def limit_of_unit(head: bytes) -> UnitLimit | None:
