@@ -515,7 +515,7 @@ def test_a_markdown_table_of_benchcmp_says_what_changed(paste, bars):
 
     refused = refusal(paste, f"Old against new:\n\n{table}")
 
-    assert "a table of benchcmp, which says: BenchmarkLoad bytes -50.00 %;" in refused
+    assert "a table of benchcmp, which says: BenchmarkLoad bytes -50.00 % (90 to 45);" in refused
 
 
 def test_two_runs_in_one_text_say_what_changed_most_by_medians(paste):

@@ -481,7 +481,7 @@ def test_what_kubectl_describe_says_of_a_kill_is_named_with_its_limit():
     ("name", "first", "count"),
     [
         ("benchstat-v1.txt", "SortInt1K-2 time/op +133.39 %", 4),
-        ("benchstat-v2.txt", "SortInt1K-2 sec/op +130.97 %", 3),
+        ("benchstat-v2.txt", "SortInt1K-2 sec/op +130.97 %", 4),
         ("benchcmp.txt", "BenchmarkSortInt1K-2 ns/op +84.55 %", 4),
     ],
 )
@@ -491,6 +491,28 @@ def test_a_table_of_somebodys_comparison_says_its_changes(name, first, count):
     _, _, said = seen.what.partition("which says: ")
     assert said.startswith(first)
     assert count == said.count(" %")
+
+
+ROWS = (
+    "name     old alloc/op  new alloc/op  delta",
+    "Pack-8    72.0B ± 0%    24.0B ± 0%  -66.67%  (p=0.008 n=5+5)",
+    "Push-8    90.0B ± 0%    81.0B ± 0%  -10.00%  (p=0.008 n=5+5)",
+    "[Geo mean]  80.5B  44.1B  -45.23%",
+)
+
+
+@pytest.mark.parametrize(
+    ("last", "is_cut"),
+    [("", False), ("\n\nIt is faster now.", False), ("\nNot bad at all", False), ("\nPoll-8", True), ("\nPoll-8    12.0B ± 0%    11.0B ± 0%", True),
+     ("\n\nname     old time/op  ne", True), ("\n\nname     old time/op  new time/op", True)],
+)  # fmt: skip
+def test_the_largest_change_has_its_values_and_a_cut_table_is_said_to_be_cut(last, is_cut):
+    text = "\n".join(ROWS) + last
+    said = f"{looks_like(text.encode(), '').what}"
+
+    assert "Pack-8 alloc/op -66.67 % (72.0B to 24.0B), Push-8 alloc/op -10.00 %; in the" in said
+    assert "geometric mean alloc/op -45.23 %" in said
+    assert is_cut == ("it is cut at its end" in said)
 
 
 def test_a_table_within_noise_says_no_change():

@@ -19,7 +19,16 @@ _HEADING = re.compile(
     r"|[> ]*benchmark +old (?P<cmp>\S+) +new .*"
 )
 _CELLS = re.compile(r"[> ]*\|?[^|\n]*(?:\|[^|\n]*){2,}")
-_ROW = re.compile(r"[> ]*+(\S+)\s.*?\s([-+][0-9]+(?:\.[0-9]+)?)%(?:\s+\(p=.*)?\s*")
+_ROW = re.compile(
+    r"[> ]*+(?P<name>\[Geo mean\]|\S+)\s(?P<cells>.*?)\s(?P<change>[-+][0-9]+(?:\.[0-9]+)?)%"
+    r"(?:\s+\(p=.*)?\s*"
+)
+_VALUES = re.compile(r"\s*([0-9]\S*)(?:\s+±\s*\S+)?\s+([0-9]\S*)(?:\s+±\s*\S+)?\s*")
+_MEAN = re.compile(r"geomean|\[Geo mean\]")
+# A row without its change, which is cut if it is the last line.
+_BEGUN = re.compile(
+    r"[> ]*+(?:name +old .*|[\w/.=:-]*(?:[-/_]\w|[0-9])(?: {2,}(?:(?!\s[-+][0-9.]+%|\s~).)*)?)"
+)
 
 
 def without_bars(line: str) -> str:
@@ -31,17 +40,34 @@ def without_bars(line: str) -> str:
 
 
 def said_changes(data: bytes) -> Text:
-    """Return the largest changes in a benchstat or benchcmp table; empty if there are none."""
-    metric, found = "", list[tuple[float, Text]]()
-    for row_line in data.decode("utf-8", "replace").split("\n"):
+    """Return the largest changes in a benchstat or benchcmp table; empty if there are none.
+
+    The largest has both values; the geometric means follow, and that the table is cut.
+    """
+    metric, found, means = "", list[tuple[float, Text, Text]](), list[Text]()
+    is_cut = False
+    for row_line in data.decode("utf-8", "replace").rstrip().split("\n"):
         line = without_bars(row_line)
-        if heading := _HEADING.fullmatch(line):
+        heading, row = _HEADING.fullmatch(line), _ROW.fullmatch(line) if metric else None
+        begun = _BEGUN.fullmatch(line) if metric else None
+        is_cut = heading is not None or begun is not None
+        if heading:
             metric = next(filter(None, heading.groups()))
-        elif metric and (row := _ROW.fullmatch(line)) is not None and row[1] != "geomean":
-            if not float(row[2]):
+        elif row is not None and float(row["change"]):
+            change = text("{} {} %", Quoted(metric), Quoted(row["change"]))
+            if _MEAN.match(row["name"]):
+                means.append(change)
                 continue
-            change = text("{} {} {} %", Quoted(row[1]), Quoted(metric), Quoted(row[2]))
-            found.append((abs(float(row[2])), change))
-    found.sort(key=lambda pair: -pair[0])
+            values = _VALUES.match(row["cells"])
+            both = text(" ({} to {})", *map(Quoted, values.groups())) if values else Text()
+            said = text("{} {}", Quoted(row["name"]), change)
+            found.append((abs(float(row["change"])), said, both))
+    found.sort(key=lambda each: -each[0])
     more = text(" and {} more", str(len(found) - SHOWN)) if len(found) > SHOWN else Text()
-    return text("{}{}", joined(", ", (change for _, change in found[:SHOWN])), more)
+    changes = (text("{}{}", said, both * (not n)) for n, (_, said, both) in enumerate(found))
+    pieces = (
+        text("{}{}", joined(", ", list(changes)[:SHOWN]), more),
+        text("in the geometric mean {}", joined(", ", means)) if means else Text(),
+        Text("it is cut at its end") if is_cut and found else Text(),
+    )
+    return joined("; ", filter(None, pieces))
