@@ -49,6 +49,7 @@ from gomem.inputs.said_sizes import (
     MEMORY_WORDS,
     heap_in_words,
     rss_in_words,
+    shares_in_words,
     sizes_in,
     virtual_in_words,
 )
@@ -215,6 +216,7 @@ def _with_sizes(head: bytes, seen: Mention | None) -> Mention | None:
     limit, is_beside = limit_words(head), bool(rss_in_words(head) or uses_in_words(head))
     told = (
         seen.what, _list("it names sizes, too ({})", others), limit * (str(limit) not in said),
+        _shares_of(head) * ("shares of memory" not in said),
         Text(_PROFILE_BESIDE_RSS) * bool(is_beside and sizes and _PROFILER.search(head)),
     )  # fmt: skip
     return Mention(joined("; ", filter(None, told)), seen.way_out)
@@ -230,6 +232,11 @@ def _sizes_of(head: bytes) -> dict[str, Text]:
     names |= dict.fromkeys(virtual_in_words(in_use), "virtual ")
     found = dict.fromkeys(decoded(size) for line in lines for size in sizes_in(line))
     return {size: text("{}{}", names.get(size, ""), Quoted(size)) for size in found}
+
+
+def _shares_of(head: bytes) -> Text:
+    shares = [Text(Quoted(share)) for share in shares_in_words(head)]
+    return _list("it names shares of memory ({})", shares)
 
 
 def _list(words: str, named: Sequence[Text]) -> Text:
@@ -387,6 +394,8 @@ def _of_sizes(head: bytes) -> Iterator[Mention]:
     if sizes:
         words = "it names sizes ({}), none in a form that gomem reads"
         yield Mention(_list(words, sizes), Text(_ASK_CAPTURE))
+    if shares := _shares_of(head):
+        yield Mention(shares, Text(_ASK_CAPTURE))
     if limit := limit_words(head):
         yield Mention(text("{}, and no size in use", limit), Text(_ASK_CAPTURE))
 

@@ -1,6 +1,8 @@
 """Sizes in prose: which words are sizes of memory, and what the sentences call them.
 
-With a unit   `1366.2MB`, `7718Mi`, `3-4 GB`, `Allocated MB: 10310`
+With a unit   `1366.2MB`, `7718Mi`, `3-4 GB`, `7/9 MB`, `Allocated MB: 10310`
+In bytes      `726349 Bytes`, in a line that speaks of memory
+Shares        `14.5% of memory`, `memory_usage=92%`: of what, they do not say
 In letters    `30M`, `23G`: only in a line that speaks of memory, as `5G` can be a network
 Heap          `HeapAlloc is 40 MB`
 RSS           `51 MB RSS`, `the RSS is 3.7G`, `RSS size went from around 30M to over 120M`
@@ -17,15 +19,21 @@ from gomem.inputs.text_lines import decoded
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_FIRST = rb"\d+(?:\.\d+)?(?:-|\xe2\x80\x93|/)"  # of a range, or of two sizes with one unit
 _WITH_UNIT = (
     rb"(?<![\w.,-])(?<![eE]\+)"
-    rb"(?:(?:\d+-)?\d+(?:[.,]\d+)*\+? ?(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)(?![\w/])"
+    rb"(?:(?:" + _FIRST + rb")?\d+(?:[.,]\d+)*\+? ?(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)(?![\w/])"
     rb"|[KMGT]i?B[:=] *\d+(?:\.\d+)?)"
 )
 _SIZE = re.compile(_WITH_UNIT)
 SIZE = re.compile(
     _WITH_UNIT
-    + rb"|(?<![\w.])(?:\d+-)?\d+(?:\.\d+)?(?:[MG]|\+? ?[kmg]i?B)(?![\w/])"
+    + rb"|(?<![\w.])(?:"
+    + _FIRST
+    + rb")?\d+(?:\.\d+)?(?:[MG]|\+? ?[kmg]i?B)(?![\w/])"
+    + rb"|(?<![\w.,-])(?:"
+    + _FIRST
+    + rb")?(?:\d+\.\d+g|\d{5,15} [Bb]ytes)(?![\w/])"
     + rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
 )
 MEMORY_WORDS = re.compile(
@@ -47,6 +55,15 @@ _RSS = re.compile(
     + _NUMBER
     + rb"(?: (?:up )?to(?: [a-z]{1,8}){0,2} [~*`]{0,3}" + _NUMBER + rb")?"
 )  # fmt: skip
+_TWO = re.compile(rb"(\d[\d.]*)/(\d[\d.]*)( ?[A-Za-z]+)")
+_PER_CENT = rb"(\d{1,4}(?:\.\d{1,2})? ?%)"
+# `14.5% of memory`, `memory_usage=92%`
+_SHARE = re.compile(
+    _PER_CENT + rb" of (?:the |its |all |total |system )?(?:memory|RAM|mem)\b(?! limit)"
+    rb"|\b(?:memory|RAM|mem)(?:[ _-](?:usage|use|used|utili[sz]ation))?"
+    rb"(?: (?:is|was|at|of))?[ :=]{1,3}" + _PER_CENT,
+    re.IGNORECASE,
+)
 # `the MemStats.HeapAlloc field is 10 MB`
 _HEAP_ALLOC = re.compile(
     rb"\bHeapAlloc[`*\"']{0,3}(?: (?:field|value))?(?: (?:is|was|of|at|about))*[ :=~`*]{1,4}"
@@ -61,12 +78,28 @@ _VIRTUAL = re.compile(
 
 def sizes_in(line: bytes) -> list[bytes]:
     """Return the sizes in a line; those of a letter alone only if it speaks of memory."""
-    return memory_sizes(line) or _SIZE.findall(line)
+    return memory_sizes(line) or _each(_SIZE.findall(line))
 
 
 def memory_sizes(line: bytes) -> list[bytes]:
     """Return the sizes in a line that speaks of memory; none in another."""
-    return SIZE.findall(line) if MEMORY_WORDS.search(line) else []
+    return _each(SIZE.findall(line)) if MEMORY_WORDS.search(line) else []
+
+
+def _each(sizes: Iterable[bytes]) -> list[bytes]:
+    """Return sizes, of which `7/9 MB` is two."""
+    return [
+        each
+        for size in sizes
+        for each in (
+            (_TWO.sub(rb"\1\3", size), _TWO.sub(rb"\2\3", size)) if b"/" in size else (size,)
+        )
+    ]
+
+
+def shares_in_words(head: bytes) -> list[str]:
+    """Return the percentages that sentences and logs call memory, each once."""
+    return _each_once(_SHARE.findall(head))
 
 
 def rss_in_words(head: bytes) -> list[str]:

@@ -503,7 +503,8 @@ ROWS = (
 
 @pytest.mark.parametrize(
     ("last", "is_cut"),
-    [("", False), ("\n\nIt is faster now.", False), ("\nNot bad at all", False), ("\nPoll-8", True), ("\nPoll-8    12.0B ± 0%    11.0B ± 0%", True),
+    [("", False), ("\n\nIt is faster now.", False), ("\nNot bad at all", False),
+     ("\nPoll-8", True), ("\nPoll-8    12.0B ± 0%    11.0B ± 0%", True),
      ("\n\nname     old time/op  ne", True), ("\n\nname     old time/op  new time/op", True)],
 )  # fmt: skip
 def test_the_largest_change_has_its_values_and_a_cut_table_is_said_to_be_cut(last, is_cut):

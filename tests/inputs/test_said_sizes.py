@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.inputs.said_sizes import heap_in_words, memory_sizes, rss_in_words
+from gomem.inputs.said_sizes import heap_in_words, memory_sizes, rss_in_words, shares_in_words
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,11 @@ def test_sizes_that_a_sentence_calls_rss(sentence, sizes):
         ("repositories take 23G", []),
         ("we are on 5G here", []),
         ("memory is 7718Mi", [b"7718Mi"]),
+        ("peak RSS: 81234-99871 Bytes", [b"81234-99871 Bytes"]),
+        ("a message of 81234 bytes", []),
+        ("its memory is 1.3-1.6g now", [b"1.3-1.6g"]),
+        ("the heap has 21\u201334 MB", ["21\u201334 MB".encode()]),
+        ("memory fell from 310/290 MB", [b"310 MB", b"290 MB"]),
     ],
 )
 def test_a_letter_alone_is_a_unit_where_memory_is_the_subject(line, sizes):
@@ -40,3 +45,15 @@ def test_a_letter_alone_is_a_unit_where_memory_is_the_subject(line, sizes):
 def test_a_sentence_names_a_field_of_memstats():
     assert ["30 MB"] == heap_in_words(b"the `MemStats.HeapAlloc` field was about 30 MB here")
     assert [] == heap_in_words(b"HeapAlloc is level at noon, and the disk has 30 MB")
+
+
+@pytest.mark.parametrize(
+    ("line", "shares"),
+    [
+        ("ps says that it has 11.5% of memory, the other 2.1 % of the RAM", ["11.5%", "2.1 %"]),
+        ("service=mail, memory_usage=91%, threshold=80%", ["91%"]),
+        ("5% of the requests, memory is fine", []),
+    ],
+)
+def test_shares_that_a_line_calls_memory(line, shares):
+    assert shares == shares_in_words(line.encode())
