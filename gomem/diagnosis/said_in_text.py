@@ -145,16 +145,16 @@ def _beside_memstats(version: GoVersion, said: tuple[str, int], whole: int, rele
 
 def beside_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """What a text says of RSS: its limit, and what it was before; empty if it says nothing."""
-    said = _limit_words(diagnosis, facts), _before_words(diagnosis, facts)
-    said = *said, _above_go_limit(diagnosis, facts)
-    return joined(" ", filter(None, said))
+    told_by = _limit_words, _before_words, _above_go_limit
+    return joined(" ", filter(None, (words(diagnosis, facts) for words in told_by)))
 
 
 def _above_go_limit(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """That a container uses more than GOMEMLIMIT, and what that can be; else empty."""
     listed, limit = None if facts is None else facts.listed, diagnosis.facts.settings.memory_limit
     used = 0 if listed is None else listed.working_set_bytes or 0
-    if listed is None or limit is None or not 0 < limit.value < used:
+    bound = float(limit.value) if limit is not None else 0.0
+    if listed is None or not 0 < bound < used:
         return Text()
     if is_not_go(listed.name, shows_go=shows_go(diagnosis.capture)):
         return Text()
@@ -162,7 +162,7 @@ def _above_go_limit(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
         "The container uses {} more than GOMEMLIMIT ({}): memory that Go does not manage (of C, "
         "page cache, other processes), or more is live than GOMEMLIMIT allows."
     )
-    return text(words, Bytes(used - int(limit.value)), Bytes(int(limit.value)))
+    return text(words, Bytes(used - int(bound)), Bytes(int(bound)))
 
 
 def was_and_is(diagnosis: Diagnosis) -> list[tuple[bytes, bytes]]:

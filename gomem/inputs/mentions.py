@@ -39,10 +39,10 @@ from gomem.inputs.gobench.in_words import bench_words
 from gomem.inputs.json_sizes import sizes_in_json
 from gomem.inputs.kubernetes import AFTER_A_KILL, says_killed
 from gomem.inputs.named_sizes import (
+    goroutine_words,
     limit_words,
     rate_words,
     said_of_sizes,
-    stack_words,
     without_limits,
 )
 from gomem.inputs.said_sizes import (
@@ -58,7 +58,7 @@ from gomem.inputs.system import FREEBSD, MACOS, system_of
 from gomem.inputs.text_lines import decoded
 from gomem.inputs.told import told_in
 from gomem.inputs.used_of_limit import limits_in_words, used_of_limit, uses_in_words
-from gomem.text import Bytes, Count, Function, Quoted, Share, Text, joined, text
+from gomem.text import Bytes, Count, Quoted, Share, Text, joined, text
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -96,12 +96,6 @@ _BY_STATE = re.compile(
     rb"^ *(\d{1,9}) (chan (?:send|receive)|select|IO wait|semacquire|sleep|syscall"
     rb"|sync\.[\w.]{1,30}|GC worker \(idle\))(?![\w-])", re.MULTILINE,
 )  # fmt: skip
-_GOROUTINES = re.compile(
-    rb"(?<![\w.,:])(\d{1,3}(?:[ ,']\d{3})+|\d{2,9})\+?[*_`]* +(?:leaked |blocked |stuck |idle )?"
-    rb"goroutines?\b(?:[*_` ]{1,4}"
-    rb"(?:(?:are |were |all |waiting |blocked |stuck |parked |sitting ){0,3}(?:in|at|on|inside) )"
-    rb"[*_`]*([a-zA-Z][\w-]*(?:[./]+[\w()*-]+)+[\w)])(?![\w/]))?"
-)
 _ASK_STACKS = (
     "curl -s 'http://HOST:PORT/debug/pprof/goroutine?debug=2' has their stacks, which gomem reads"
 )
@@ -265,7 +259,7 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         words = "it counts goroutines by their state ({}), without the stacks that say where"
         states = [text("{} in {}", number.decode(), state.decode()) for number, state in counts]
         yield Mention(text(words, joined(", ", states[:NAMED])), Text(_ASK_STACKS))
-    counted = filter(None, (_goroutine_words(head), rate_words(head)))
+    counted = filter(None, (goroutine_words(head), rate_words(head)))
     if said_of_them := joined("; ", counted):
         yield Mention(said_of_them, Text(_ASK_STACKS))
     if (bench := bench_words(head)) is not None:
@@ -296,25 +290,6 @@ def listed_without_rss(head: bytes) -> Mention | None:
     used = _BUSYBOX_MEM.search(head)
     whole = text(", and the whole machine uses {}", Bytes(int(used[1]) * KIB)) if used else ""
     return Mention(text(words, name, size, whole), text(_ASK_STATUS, pid, pid))
-
-
-def _goroutine_words(head: bytes) -> Text:
-    """The numbers of goroutines in sentences, largest first, and a stack; empty without any."""
-    found = sorted(_GOROUTINES.finditer(head), key=_where_and_how_many, reverse=True)
-    if not found:
-        return Text()
-    counts: dict[int, Text] = {}
-    for counted in found:
-        where = decoded(counted[2].rstrip(b"`*_")) if counted[2] else ""
-        at = text(" in {}", Function(where)) if where else ""
-        number = _where_and_how_many(counted)[1]
-        counts.setdefault(number, text("{} goroutines{}", decoded(counted[1]), at))
-    said = text("it names {}, in a sentence", joined(" and ", [*counts.values()][:NAMED]))
-    return joined("; ", filter(None, (said, stack_words(head))))
-
-
-def _where_and_how_many(counted: re.Match[bytes]) -> tuple[bool, int]:
-    return counted[2] is not None, int(re.sub(rb"\D", b"", counted[1]))
 
 
 def _of_cgroup(head: bytes) -> Iterator[Mention]:

@@ -3,6 +3,7 @@
 Lists         `- live heap: **410 MiB**`, `First sample: 2.1GB - Last sample: 4.3GB`
 Growth        `RSS has grown by 30MB, while go_memstats_heap_inuse_bytes remained stable`
 Metrics       `the only one that grows is go_memstats_buck_hash_sys_bytes`
+Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
 Rates         `3 goroutines every 30s`
 Stacks        `goroutine 7 [select, 2 minutes]: 1 times`, folded by a script
 Limits        `GOMEMLIMIT=40MiB` is a setting, and no size in use
@@ -19,7 +20,7 @@ from gomem.text import Count, Function, Quoted, Text, joined, text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMED = 5  # sizes or metrics shown
+NAMED, NAMED_COUNTS = 5, 3  # sizes or metrics shown; numbers of goroutines
 DAY = 86400
 _UNIT = rb"(?:[KMGT]i?[Bb]|[MG]i)"
 _LABELLED = re.compile(
@@ -52,6 +53,12 @@ _GOROUTINE_LEAK = re.compile(
     rb"(?<!no )(?<!not )(?<!not a )(?<!any )(?:goroutines? (?:are |is |were |being )?leak"
     rb"|leak(?:s|ed|ing)? (?:of |the |some |many )?goroutines?\b)",
     re.IGNORECASE,
+)
+_GOROUTINES = re.compile(
+    rb"(?<![\w.,:])(\d{1,3}(?:[ ,']\d{3})+|\d{2,9})\+?[*_`]* +(?:leaked |blocked |stuck |idle )?"
+    rb"goroutines?\b(?:[*_` ]{1,4}"
+    rb"(?:(?:are |were |all |waiting |blocked |stuck |parked |sitting ){0,3}(?:in|at|on|inside) )"
+    rb"[*_`]*([a-zA-Z][\w-]*(?:[./]+[\w()*-]+)+[\w)])(?![\w/]))?"
 )
 _SECONDS = {b"s": 1, b"m": 60, b"h": 3600, b"d": DAY}
 _STACK = re.compile(
@@ -123,3 +130,22 @@ def stack_words(data: bytes) -> Text:
         return Text()
     words = "it shows the stack of one in {} ({})"
     return text(words, Function(decoded(found[2])), decoded(found[1]))
+
+
+def goroutine_words(head: bytes) -> Text:
+    """The numbers of goroutines in sentences, largest first, and a stack; empty without any."""
+    found = sorted(_GOROUTINES.finditer(head), key=_where_and_how_many, reverse=True)
+    if not found:
+        return Text()
+    counts: dict[int, Text] = {}
+    for counted in found:
+        where = decoded(counted[2].rstrip(b"`*_")) if counted[2] else ""
+        at = text(" in {}", Function(where)) if where else ""
+        number = _where_and_how_many(counted)[1]
+        counts.setdefault(number, text("{} goroutines{}", decoded(counted[1]), at))
+    said = text("it names {}, in a sentence", joined(" and ", [*counts.values()][:NAMED_COUNTS]))
+    return joined("; ", filter(None, (said, stack_words(head))))
+
+
+def _where_and_how_many(counted: re.Match[bytes]) -> tuple[bool, int]:
+    return counted[2] is not None, int(re.sub(rb"\D", b"", counted[1]))

@@ -309,8 +309,7 @@ def test_a_dump_that_ends_within_a_goroutine_is_cut(left_out):
     dump = b"\n".join([ONE, ONE])[: -left_out - 1]
 
     assert [True] == [
-        "its last goroutine is cut" in one.what
-        for one in gomem.read_goroutines(dump).damaged
+        "its last goroutine is cut" in one.what for one in gomem.read_goroutines(dump).damaged
     ]
 
 
