@@ -104,6 +104,8 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
     told = {part.value for each in diagnosis.findings for part in Text(each.title).of(Bytes)}
     sizes = ((size, rounded_size(size.encode())) for size in capture.unused_sizes)
     of_limit |= {size for size, read in sizes if read is not None and read.bytes in told}
+    stated = "" if diagnosis.moments else " ".join(map(str, capture.stated))
+    of_limit |= {size for size in capture.unused_sizes if size in stated}
     steps = (Text(finding.next_step) for finding in diagnosis.findings)
     said = {part.value for step in steps for part in step.of(Count)}
     counts = [count for count in capture.unused_counts if count_of(count) not in said]

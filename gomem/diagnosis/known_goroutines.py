@@ -68,6 +68,9 @@ _ENDS = {  # a state, and what lets it end
     "chan send": "receive what it sends, give the channel room for it, or send in a select that "
     "also waits for the context (closing the channel makes the sender panic)",
 }
+# A connection that is not there yet.
+_DIALLING = frozenset({"net.(*netFD).connect", "net.(*sysDialer).dialSingle"})
+_DIALS = "cancel the context of the dial, or give it a timeout (net.Dialer.Timeout)"
 MIN_VALUES = 10  # of a type; fewer are equal by chance
 _METHOD = re.compile(r"(?P<type>.+\.\(\*?\w+(?:\[\.\.\.\])?\))\.\w+")
 
@@ -129,11 +132,13 @@ def step_of_test(dumps: Sequence[Goroutines], largest: pd.Series) -> Text:
         return text(words, text("; let goleak ignore it: {}", ignore) if name == GOLEAK else "")
     if where.startswith(HTTP_CLIENT):
         return _CLOSE_IDLE
-    what = text("what {} starts", Function(begun)) if begun else "these goroutines"
+    these = "these goroutines" if largest["goroutines"] > 1 else "this goroutine"
+    what = text("what {} starts", Function(begun)) if begun else these
     if INTERNAL in begun:  # only its library can call it
         what = text("what the test opens of {}", begun.partition(INTERNAL)[0])
     ends = "close it, or cancel its context" if begun else "cancel the context that they wait for"
     how = _ENDS.get(str(largest["state"]), ends)
+    how = _DIALS if not _DIALLING.isdisjoint(str(largest["stack"]).split(";")) else how
     return text("Stop {} before the test ends: {}.", what, how)
 
 

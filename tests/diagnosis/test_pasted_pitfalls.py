@@ -185,3 +185,22 @@ def test_goroutines_that_a_test_lists_need_no_header_of_the_runtime(tmp_path, te
     assert () == found.capture.damaged
     assert said in str(found.verdict.sentence)
     assert "as leaked when the test ended" in str(found.verdict.sentence)
+
+
+DIALS = (
+    "goleak: Errors on successful test run: found unexpected goroutines:\n"
+    "[Goroutine 31 in state IO wait, with internal/poll.runtime_pollWait on top of the stack:\n"
+    "internal/poll.runtime_pollWait(0x1000, 0x77)\n\t/go/src/runtime/netpoll.go:345 +0xa0\n"
+    "net.(*netFD).{0}(0x2000)\n\t/go/src/net/fd_unix.go:141 +0x884\n"
+    "main.fetch()\n\t/src/fetch.go:12 +0x30\n]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "step"), [("connect", "the context of the dial"), ("Read", "close the connection")]
+)
+def test_what_still_dials_has_no_connection_to_close(tmp_path, call, step):
+    found = diagnosed(tmp_path, f"The test says:\n```\n{DIALS.format(call)}```\n")
+
+    assert step in str(found.verdict.next_step)
+    assert "this goroutine" in str(found.verdict.next_step)
