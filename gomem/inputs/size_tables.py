@@ -2,6 +2,7 @@
 
 Markdown      | RSS | 51 MB | 62 MB (max 70) |   below `| metric | start | +1h |`: named sizes
               | before | 9376 | 5644 |   below `| | RSS | PSS |`: bare numbers stay bare
+Bare          | RSS | 51 | 62 |   without a unit, and the one that the text's other sizes have
 Units         | RSS GiB | 8.5 | 10.5 |   the label of a row, or the head of a column, has the unit
 top           | `RES` | 13.1m |   a letter alone, as top prints it
 Dashes        Files    RSS (MB)   above `-----    --------`: columns with a rule of dashes below
@@ -41,6 +42,12 @@ _ON_MEMORY = re.compile(
     rb"|VmRSS)\b",
     re.IGNORECASE,
 )
+# Rows whose bare numbers are sizes, and no counts.
+_IS_SIZE = re.compile(
+    rb"\b(?:[RPU]SS|VmRSS|Heap(?:Alloc|Inuse|Sys|Idle)|live heap|heap (?:in use|size|used)"
+    rb"|mem(?:ory)? (?:usage|used))\b",
+    re.IGNORECASE,
+)
 _DASHES = re.compile(rb"[ \t]*-{2,}(?:[ \t]+-{2,})+[ \t]*")
 _GAP = re.compile(rb"[ \t]{2,}|\t")
 # A table drawn with lines: its bars, and what its rules consist of.
@@ -57,6 +64,7 @@ class SizeTable:
 
     data: bytes  # its lines
     named: list[tuple[bytes, Sizes]]
+    unit: str = ""  # the only one that the text has
 
     @property
     def sizes(self) -> tuple[str, ...]:
@@ -80,7 +88,8 @@ class SizeTable:
         count = len(self.named) - NAMED
         more = f", and {count} more" if count > 0 else ""
         units = (_ANY_UNIT.search(name + b" " + s) for name, of in self.named for s, _ in of)
-        unit = "" if any(units) else ", without a unit"
+        other = f" (the others in the text are in {self.unit})" if self.unit else ""
+        unit = "" if any(units) else f", without a unit{other}"
         return text("a table of sizes{}: {}{}", unit, joined("; ", self.parts), more)
 
 
@@ -90,7 +99,13 @@ def tables_of_sizes(data: bytes) -> Iterator[SizeTable]:
     stored = data.split(b"\n")
     for start, stop, columns, rows in _tables(lines):
         if rows and (named := _named_sizes(columns, rows)):
-            yield SizeTable(b"\n".join(stored[start:stop]) + b"\n", named)
+            yield SizeTable(b"\n".join(stored[start:stop]) + b"\n", named, _only_unit(data))
+
+
+def _only_unit(data: bytes) -> str:
+    """Return the unit of all sizes in a text; empty if it has several, or none."""
+    units = {size.lstrip(b"0123456789. ") for size in _ANY_SIZE.findall(data)}
+    return decoded(units.pop()) if len(units) == 1 else ""
 
 
 def _tables(
@@ -137,7 +152,10 @@ def _named_sizes(
         _sizes(name, places, sizes, _CELL) or _sizes(name, places, sizes, _NUMBER)
         for name, sizes in zip(columns[1:], cells, strict=True)
     )
-    return list(filter(None, of_columns))
+    bare = (
+        _sizes(row[0], columns[1:], row[1:], _NUMBER) for row in rows if _IS_SIZE.search(row[0])
+    )
+    return list(filter(None, of_columns)) or list(filter(None, bare))
 
 
 def _sizes(

@@ -69,3 +69,15 @@ def test_a_change_with_an_upgrade_asks_for_both_builds():
 
     assert "gomem compare BEFORE AFTER" in f"{mentioned(text).way_out}"
     assert "--every" in f"{mentioned(text.replace(b'the upgrade', b'noon')).way_out}"
+
+
+@pytest.mark.parametrize(
+    ("around", "unit"),
+    [("It saves 30 MB.", " (the others in the text are in MB)"), ("It is 3 MB of 2 GB.", "")],
+)
+def test_bare_numbers_of_a_row_have_the_unit_of_the_text(around, unit):
+    head = "| what | old | new |\n|---|---|---|\n"
+    rows = f"{head}| RSS median | 2100 | **1900** |\n| heap objects | 7 | 9 |\n"
+
+    words = f"a table of sizes, without a unit{unit}: RSS median 2100 (old), 1900 (new)"
+    assert [f"has {words}"] == said(f"{around}\n\n{rows}")
