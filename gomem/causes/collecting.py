@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.collector import CollectorFacts
 
+MIN_GCS = 3  # for a direction of the heap
 CLOCK_SECONDS = 0.001  # the resolution of the log's clock
 
 
@@ -110,6 +111,12 @@ def costs_at_a_pace(log: CollectorFacts, limits: Thresholds) -> bool:
     taken = log.cost.gc_cpu_fraction or 0.0
     frequent = limits.are_frequent(log.cost.interval.p50)
     return frequent and taken >= limits.frequent_marking_fraction
+
+
+def grew_at_each(log: CollectorFacts) -> bool:
+    """Return whether a log has only a process's first GCs, each of a heap that grew."""
+    few = log.cost.steady_cycles or log.cost.cycles < MIN_GCS
+    return not few and not log.missing and log.runs[0].first_number == 1
 
 
 def since_start_evidence(log: CollectorFacts) -> tuple[Evidence, ...]:

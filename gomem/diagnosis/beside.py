@@ -205,7 +205,9 @@ def _live_share_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if rest < least:
         if need.is_of_log or size <= need.live_bytes:
             return Text()
-        words = "The live heap by the heap profile ({}) is {} of {}; with garbage{}, about {}{}."
+        words = (
+            "The live heap by the heap profile ({}) is {} of {}; with garbage{}, up to about {}{}."
+        )
         share = Share(need.live_bytes / size)
         other = REST.format(SINCE + FREED, "kernel memory, " * (what == WORKING_SET))
         more = text(": the other {} is {}", Bytes(rest), other) if rest >= MIN_BYTES else ""
@@ -257,7 +259,7 @@ def _profiled_heap_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Tex
     words = "The heap profile has {} of the {} of Go heap in RSS{}."
     most, rest, other = Text(), "can be garbage or free heap", float(size - need.live_bytes)
     if beyond >= MIN_BYTES:
-        most = text("; with garbage{}, about {}", _by_gogc(diagnosis), Bytes(need.most_bytes))
+        most = text("; with garbage{}, up to about {}", _by_gogc(diagnosis), Bytes(need.most_bytes))
         rest = "was allocated since that profile's GC, or is freed heap that Go keeps"
         other = beyond
     said = text(words, Bytes(need.live_bytes), Bytes(size), most)

@@ -14,6 +14,7 @@ from gomem.causes.collecting import (
     cost_is_open,
     costlier_since_start,
     costs_at_a_pace,
+    grew_at_each,
 )
 from gomem.diagnosis.few_fields import heap_level, step_of
 from gomem.diagnosis.goal_ahead import goal_ahead
@@ -50,11 +51,13 @@ def can_be_healthy(diagnosis: Diagnosis) -> bool:
     if series_not_read(diagnosis.capture) or collector_is_busy(facts, limits):
         return False
     log, least = diagnosis.collector, limits.healthy_log_seconds
-    was_costly = log is not None and (
-        costlier_since_start(log, limits) is not None or costs_at_a_pace(log, limits)
+    is_log_open = log is not None and (
+        costlier_since_start(log, limits) is not None
+        or costs_at_a_pace(log, limits)
+        or grew_at_each(log)  # a start-up, or a leak
     )
     is_thin = any(each.code == THIN for each in diagnosis.findings)
-    if was_costly or is_thin or cost_is_open(facts, limits):
+    if is_log_open or is_thin or cost_is_open(facts, limits):
         return False
     if risen_without_gc(diagnosis) or is_told_otherwise(diagnosis) or ends_at_a_jump(diagnosis):
         return False

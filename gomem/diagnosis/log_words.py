@@ -12,7 +12,7 @@ from gomem.analysis.memory.heap_slots import LEAST_GOAL_BYTES
 from gomem.analysis.memory.live_heap import LOG
 from gomem.analysis.series.excursion import at_base
 from gomem.causes.checks import grows, printed_bytes
-from gomem.causes.collecting import costlier_since_start, every
+from gomem.causes.collecting import costlier_since_start, every, grew_at_each
 from gomem.causes.commands import TAKE_ALLOCS
 from gomem.diagnosis.in_use import who_allocated
 from gomem.diagnosis.listed_memory import SMAPS_TOO, Told
@@ -46,7 +46,6 @@ GCTRACE = "gctrace"
 # What go prints above the output of its compiler, and a GC in it.
 _BUILT = re.compile(rb"^(# [a-z][\w./-]{0,200})(?: \[[\w./-]{1,200}\])?\ngc \d+ @", re.MULTILINE)
 RARER = 10  # times: how much rarer GCs are at the GOGC that is advised
-MIN_GCS = 3  # for a direction of the heap
 MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
 
 
@@ -109,11 +108,8 @@ def pace_words(diagnosis: Diagnosis, *, is_told: bool) -> tuple[Text, Text]:
 
 def _start_up_words(log: CollectorFacts) -> Text:
     """Say when the log ends, if it has only the first GCs, each of a heap that grew."""
-    cost = log.cost
-    if cost.steady_cycles or cost.cycles < MIN_GCS or log.missing:
-        return Text()
     times = log.log_seconds
-    if times is None or log.runs[0].first_number != 1:
+    if times is None or not grew_at_each(log):
         return Text()
     words = "The heap grew at each, as in a start-up or a leak; the log ends {} after the start."
     return text(words, Seconds(times[1]))

@@ -58,6 +58,26 @@ def test_what_is_read_beside_the_log_takes_nothing_of_it_away(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("live", "headline"),
+    [pytest.param(1, "healthy", id="level"), pytest.param(2, "no verdict", id="grew at each")],
+)
+def test_a_log_of_the_start_in_which_the_heap_grew_shows_no_health(live, headline, tmp_path):
+    """
+    Five GCs in 70 s: after a start-up that is over, or of a leak.
+    """
+    sizes = (1, *(1 + (live - 1) * number for number in range(1, 5)))
+    lines = (
+        LINE.format(number=n, at=n * 14, start=4, live=size, goal=4)
+        for n, size in enumerate(sizes, 1)
+    )
+    (tmp_path / "gc.log").write_text("".join(lines))
+    raw = heap_bytes(seen(5, 64 << 10), names=("mail.Read", "main.main"))
+    (tmp_path / "heap.pb").write_bytes(raw)
+
+    assert headline in as_text(gomem.diagnose(tmp_path)).splitlines()[2]
+
+
+@pytest.mark.parametrize(
     ("stopped", "headline"),
     [
         pytest.param(0.02, "healthy", id="cheap"),
