@@ -101,8 +101,8 @@ def large_objects_words(profile: Profile) -> Text:
     if count < MANY_LARGE or row["value"] < LARGE_OBJECT * count:
         return Text()
     words = (
-        "{} holds {} of {} on average. If more than are at work at the same time, a pool or a list "
-        "keeps them at their largest: drop those above a size instead of keeping them."
+        "{} holds {} of {} on average. If that is more than are in use at the same time, a pool or "
+        "a list keeps them at their largest: drop those above a size instead of keeping them."
     )
     mean = Bytes(row["value"] // count)
     return text(words, Function(row["function"]), Count(count, "object"), mean)

@@ -64,13 +64,16 @@ def level_count_words(diagnosis: Diagnosis) -> Text:
 
 
 def peak_and_level(counts: Sequence[GoroutineCount]) -> Text:
-    """The highest number between the first and last, and since when it is level, if it is."""
+    """The highest or lowest number in between, and since when the number is level, if it is."""
     highest = max(counts, key=lambda count: count.goroutines)
+    lowest = min(counts, key=lambda count: count.goroutines)
     ends = counts[0].goroutines, counts[-1].goroutines
     peak, level, since = Text(), Text(), _level_from(counts)
     if highest.goroutines > (1 + LEVEL_SHARE) * max(ends):
         at = MomentName(highest.moment)
         peak = text(" (peak {} at {})", Count(highest.goroutines), at)
+    elif lowest.goroutines < (1 - LEVEL_SHARE) * min(ends):
+        peak = text(" (only {} at {})", Count(lowest.goroutines), MomentName(lowest.moment))
     if since is not counts[-1] and since is not counts[0]:
         level = text(", and have been level since {}", MomentName(since.moment))
     return peak + level

@@ -55,6 +55,15 @@ def test_numbers_of_goroutines_tell_a_pool_from_a_leak(tmp_path, numbers, is_poo
     assert is_pool or "more keep coming" in found[0].next_step
 
 
+def counted(folder, counts):
+    """Everything that is said of so many goroutines, one profile after the other."""
+    for number, count in enumerate(counts, 1):
+        (folder / f"{number}").mkdir()
+        (folder / f"{number}" / "goroutine.txt").write_text(PROFILE.format(n=count))
+    verdict = gomem.diagnose(folder).verdict
+    return f"{verdict.sentence} {' '.join(verdict.whose)}"
+
+
 @pytest.mark.parametrize(
     ("counts", "said"),
     [
@@ -68,12 +77,13 @@ def test_numbers_of_goroutines_tell_a_pool_from_a_leak(tmp_path, numbers, is_poo
     ],
 )
 def test_a_series_of_goroutine_counts_says_how_it_went(tmp_path, counts, said):
-    for number, count in enumerate(counts, 1):
-        (tmp_path / f"{number}").mkdir()
-        (tmp_path / f"{number}" / "goroutine.txt").write_text(PROFILE.format(n=count))
+    told = counted(tmp_path, counts)
 
-    verdict = gomem.diagnose(tmp_path).verdict
-
-    told = f"{verdict.sentence} {' '.join(verdict.whose)}"
     assert said in told
     assert bool(said) == ("level" in told or "same" in told)
+
+
+def test_a_number_that_fell_in_between_is_said_with_the_rise(tmp_path):
+    told = counted(tmp_path, (2007, 1207, 4007))
+
+    assert "from 2\u202f007 to 4\u202f007 (only 1\u202f207 at snapshot 2)" in told
