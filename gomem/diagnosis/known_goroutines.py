@@ -132,7 +132,8 @@ def step_of_test(dumps: Sequence[Goroutines], largest: pd.Series) -> Text:
         return text(words, text("; let goleak ignore it: {}", ignore) if name == GOLEAK else "")
     if where.startswith(HTTP_CLIENT):
         return _CLOSE_IDLE
-    these = "these goroutines" if largest["goroutines"] > 1 else "this goroutine"
+    count = sum(int(dump.goroutines["goroutines"].sum()) for dump in dumps)
+    these = "these goroutines" if count > 1 else "this goroutine"
     what = text("what {} starts", Function(begun)) if begun else these
     if INTERNAL in begun:  # only its library can call it
         what = text("what the test opens of {}", begun.partition(INTERNAL)[0])

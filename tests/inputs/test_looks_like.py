@@ -511,7 +511,7 @@ def test_the_largest_change_has_its_values_and_a_cut_table_is_said_to_be_cut(las
     text = "\n".join(ROWS) + last
     said = f"{looks_like(text.encode(), '').what}"
 
-    assert "Pack-8 alloc/op -66.67 % (72.0B to 24.0B), Push-8 alloc/op -10.00 %; in the" in said
+    assert "Pack-8 alloc/op -66.67 % (72.0B to 24.0B), Push-8 alloc/op -10.00 %, in the" in said
     assert "geometric mean alloc/op -45.23 %" in said
     assert is_cut == ("it is cut at its end" in said)
 

@@ -68,6 +68,6 @@ def said_changes(data: bytes) -> Text:
     pieces = (
         text("{}{}", joined(", ", list(changes)[:SHOWN]), more),
         text("in the geometric mean {}", joined(", ", means)) if means else Text(),
-        Text("it is cut at its end") if is_cut and found else Text(),
+        Text("and it is cut at its end") if is_cut and found else Text(),
     )
-    return joined("; ", filter(None, pieces))
+    return joined(", ", filter(None, pieces))
