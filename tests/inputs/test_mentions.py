@@ -47,7 +47,7 @@ from gomem.inputs.mentions import mentioned
         ),
         pytest.param(
             b'$ curl -s a:9 | jq\n{\n "up": 9,\n "usedMemory_kilobytes": 4500\n}\n',
-            "own sizes (usedMemory_kilobytes 4500)", "/debug/vars", id="with its unit",
+            "own sizes (usedMemory_kilobytes 4500)", "gomem capture PID", id="with its unit",
         ),
         pytest.param(
             b"Before:\n\n1000 5000 ns/op 200 B/op 8 allocs/op\n\n"

@@ -358,7 +358,7 @@ def test_numbers_of_goroutines_alone_are_a_series(tmp_path):
     diagnosis = diagnose(tmp_path / "out.txt")
 
     assert [3, 4, 12] == [count.goroutines for count in diagnosis.facts.goroutine_counts]
-    assert "It has 12 goroutines, up from 3" in diagnosis.verdict.sentence
+    assert "12 goroutines, up from 3" in diagnosis.verdict.sentence
     assert kind_of(b"NumGoroutine: 3\n") is None
 
 
