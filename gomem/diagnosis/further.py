@@ -105,7 +105,8 @@ def _unused(diagnosis: Diagnosis) -> list[Text]:
     sizes = ((size, rounded_size(size.encode())) for size in capture.unused_sizes)
     of_limit |= {size for size, read in sizes if read is not None and read.bytes in told}
     stated = "" if diagnosis.moments else " ".join(map(str, capture.stated))
-    of_limit |= {size for size in capture.unused_sizes if size in stated}
+    sizes_stated = (size for size in capture.unused_sizes if f" {size}" in stated)
+    of_limit |= {*sizes_stated}
     steps = (Text(finding.next_step) for finding in diagnosis.findings)
     said = {part.value for step in steps for part in step.of(Count)}
     counts = [count for count in capture.unused_counts if count_of(count) not in said]

@@ -150,11 +150,12 @@ def beside_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 
 def _above_go_limit(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    """That a container uses more than GOMEMLIMIT, and what that can be; else empty."""
+    """That a container uses more than GOMEMLIMIT, if no file says what is Go's; else empty."""
     listed, limit = None if facts is None else facts.listed, diagnosis.facts.settings.memory_limit
     used = 0 if listed is None else listed.working_set_bytes or 0
     bound = float(limit.value) if limit is not None else 0.0
-    if listed is None or not 0 < bound < used:
+    is_known = diagnosis.collector is not None or len(diagnosis.capture.memstats) > 0
+    if listed is None or is_known or not 0 < bound < used:
         return Text()
     if is_not_go(listed.name, shows_go=shows_go(diagnosis.capture)):
         return Text()

@@ -44,6 +44,17 @@ def test_a_container_above_its_gomemlimit(tmp_path, size, is_above):
     assert is_above == ("250 MiB more than GOMEMLIMIT (150 MiB)" in found)
 
 
+def test_a_log_says_itself_what_is_above_gomemlimit(tmp_path):
+    log = "".join(
+        f"gc {n} @{n}.847s 26%: 0.56+10+0.035 ms clock, 1.1+0.07/5.3/1.8+0.07 ms cpu, "
+        "160->170->155 MB, 150 MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+        for n in range(1, 9)
+    )
+    found = diagnosed(tmp_path, COMPOSE, STATS.format("relay", 400), log)
+
+    assert "more than GOMEMLIMIT" not in words(found)
+
+
 def test_a_setting_of_go_has_no_effect_on_another_program(tmp_path):
     found = diagnosed(tmp_path, COMPOSE, STATS.format("redis", 400))
 
