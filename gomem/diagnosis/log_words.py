@@ -108,8 +108,8 @@ def pace_words(diagnosis: Diagnosis, *, is_told: bool) -> tuple[Text, Text]:
 
 def _start_up_words(log: CollectorFacts) -> Text:
     """Say when the log ends, if it has only the first GCs, each of a heap that grew."""
-    times = log.log_seconds
-    if times is None or not grew_at_each(log):
+    times = log.log_seconds if grew_at_each(log) else None
+    if times is None:
         return Text()
     words = "The heap grew at each, as in a start-up or a leak; the log ends {} after the start."
     return text(words, Seconds(times[1]))

@@ -216,8 +216,8 @@ def test_many_goroutines_stand_beside_a_heap_profile():
 def test_a_heap_profile_accounts_for_a_part_of_the_go_heap_in_smaps():
     assert (
         "The heap profile has 161 MiB of the 417 MiB of Go heap in RSS; with garbage (GOGC 100, "
-        "assumed), about 323 MiB. The other 94 MiB was allocated since that profile's GC, or is "
-        "freed heap that Go keeps." in _said("lidard-e")
+        "assumed), up to about 323 MiB. The other 94 MiB was allocated since that profile's GC, or "
+        "is freed heap that Go keeps." in _said("lidard-e")
     )
 
 

@@ -91,7 +91,7 @@ def test_numa_maps_of_two_nodes_say_the_memory_of_each():
 def test_ps_mem_says_the_largest_program_and_that_it_is_pss():
     what, way_out = named((FORMS / "ps-mem.txt").read_text())
 
-    assert "api (2) has 1.1 GiB, 1.1 GiB of it private, dockerd has 99.3 MiB" in what
+    assert "api (2) 1.1 GiB (1.1 GiB private), dockerd 99.3 MiB" in what
     assert "PSS" in way_out
 
 
@@ -104,7 +104,7 @@ def test_ps_mem_and_systemctl_in_one_session_are_both_named(tmp_path):
     with pytest.raises(CaptureError) as refused:
         gomem.load(session)
 
-    assert "ps_mem's table: api (2) has 1.1 GiB" in f"{refused.value}"
+    assert "ps_mem's table: api (2) 1.1 GiB" in f"{refused.value}"
     assert "its cgroup uses 1.4G" in f"{refused.value}"
 
 
