@@ -6,11 +6,11 @@ The live heap itself is what the program holds. If it differs, so does the work 
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING
 
 from gomem.causes.thresholds import Thresholds
 from gomem.comparison.settings import GOGC, GOMEMLIMIT
+from gomem.diagnosis.same_work import median_of_last
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, BytesBy, Text, joined, text
 from gomem.units import is_digits
@@ -61,9 +61,4 @@ def _goal_words(gogc: dict[str, str] | None, live: float) -> Text:
 
 def _live_bytes(side: Sequence[Diagnosis]) -> float | None:
     """The live heap at the last snapshot that has it: the median over the runs."""
-    last = [
-        next((float(m.live_bytes) for m in reversed(run.moments) if m.live_bytes), None)
-        for run in side
-    ]
-    known = [size for size in last if size is not None]
-    return median(known) if known and len(known) == len(last) else None
+    return median_of_last(side, lambda moment: moment.live_bytes or None)

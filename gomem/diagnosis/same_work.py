@@ -17,9 +17,10 @@ from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.text import Bytes, Count, Text, text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
 
 USUAL = Thresholds()
 COUNTED = ("TotalAlloc", "NumGC", "NextGC")
@@ -39,7 +40,7 @@ def since_baseline(diagnosis: Diagnosis) -> Text:
 
 def same_work_words(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Text:
     """Say that the same allocation took fewer GCs, or more; empty if it did not."""
-    sides = [[_last(side, name) for name in COUNTED] for side in (before, after)]
+    sides = [[median_of_last(side, _counter(name)) for name in COUNTED] for side in (before, after)]
     known = [[value for value in side if value is not None] for side in sides]
     if known != sides:
         return Text()
@@ -56,11 +57,17 @@ def same_work_words(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> 
     return text(words, Bytes(most), *gcs, *map(Bytes, goals))
 
 
-def _last(side: Sequence[Diagnosis], name: str) -> float | None:
-    """A counter at the last snapshot that has it: the median over the runs."""
+def median_of_last(
+    side: Sequence[Diagnosis], told: Callable[[MomentFacts], float | None]
+) -> float | None:
+    """The value of the last snapshot that has it: the median over the runs; None without all."""
     last = [
-        next((m.memstats[name] for m in reversed(run.moments) if m.memstats is not None), None)
+        next((value for m in reversed(run.moments) if (value := told(m)) is not None), None)
         for run in side
     ]
     known = [float(value) for value in last if value is not None and not pd.isna(value)]
     return median(known) if known and len(known) == len(last) else None
+
+
+def _counter(name: str) -> Callable[[MomentFacts], float | None]:
+    return lambda moment: None if moment.memstats is None else moment.memstats[name]

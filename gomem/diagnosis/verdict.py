@@ -113,8 +113,10 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     known = _known(diagnosis)
     lead = _lead(diagnosis, known)
     facts, named, growth = known.facts, known.named, known.cgroup_growth
-    pace, rarer = pace_words(diagnosis, is_told=not known.has_rss)
     is_open = known.severity is None and not lead.step
+    pace, rarer = Text(), Text()
+    if is_open:
+        pace, rarer = pace_words(diagnosis, is_told=not known.has_rss)
     verdict = Verdict(
         lead.headline,
         where=lead.where,
@@ -129,12 +131,12 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
             words
             for words in (
                 *whose_words(diagnosis, facts, named, lead.cached),
-                pace if is_open else Text(),
+                pace,
                 *_beside_words(diagnosis, known),
             )
             if words and words != lead.level
         ),
-        next_step=_step(diagnosis, known, (rarer if is_open else Text()) or lead.step),
+        next_step=_step(diagnosis, known, rarer or lead.step),
         further=further_words(diagnosis, named, "" if growth is None else growth.seen_in),
     )
     return with_near_names(verdict)

@@ -95,11 +95,12 @@ class SizeTable:
 
 def tables_of_sizes(data: bytes) -> Iterator[SizeTable]:
     """Yield the tables of a text of which some rows or columns are sizes of memory."""
-    lines = [_BAR.sub(b"|", line) for line in data.split(b"\n")]
-    stored = data.split(b"\n")
+    stored, unit = data.split(b"\n"), None
+    lines = [_BAR.sub(b"|", line) for line in stored]
     for start, stop, columns, rows in _tables(lines):
         if rows and (named := _named_sizes(columns, rows)):
-            yield SizeTable(b"\n".join(stored[start:stop]) + b"\n", named, _only_unit(data))
+            unit = _only_unit(data) if unit is None else unit
+            yield SizeTable(b"\n".join(stored[start:stop]) + b"\n", named, unit)
 
 
 def _only_unit(data: bytes) -> str:

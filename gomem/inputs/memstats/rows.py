@@ -47,6 +47,8 @@ ANOTHER_RUN = re.compile(
     rb"\b(?:with(?:out)?|fix\w*|patch\w*|old|new|version|branch)\b|\bgo ?1\.\d", re.IGNORECASE
 )
 _APART = re.compile(rb"\t\s*| {2,}")  # between cells without bars
+# The name of a row of such cells.
+_BEGUN = re.compile(rb"\s*+([^\s\d][^\t\n]{0,60}?)(?:\t| {2,})")
 _MARKUP = re.compile("[`*]+")
 
 
@@ -109,24 +111,26 @@ def _tables(lines: Sequence[bytes]) -> Iterator[_Table]:
     for place, line in enumerate(lines):
         if not place:
             continue
+        rows: list[list[bytes]] = []
         if b"|" in line and RULE.fullmatch(line.strip()):
             columns = cells_of_row(lines[place - 1])
             places = list(_below(lines, place + 1, len(columns)))
             is_barred = lines[place - 1].rstrip().endswith(b"|")
             rows = [_whole_cells(lines[row], is_barred=is_barred) for row in places]
-        else:
-            columns = _columns_apart(lines[place - 1], line)
-            rows = list(_rows_apart(lines, place, len(columns))) if columns else []
+        elif columns := _columns_apart(lines[place - 1], line):
+            rows = list(_rows_apart(lines, place, len(columns)))
             places = list(range(place, place + len(rows)))
-        snapshots = _snapshots(rows, columns)
-        if len(snapshots) >= MIN_COLUMNS:
+        if rows and len(snapshots := _snapshots(rows, columns)) >= MIN_COLUMNS:
             yield _Table(place - 1, places[0], places[-1], snapshots)
 
 
 def _columns_apart(head: bytes, row: bytes) -> list[bytes]:
     """Return the names above a first row of cells with blanks between; empty if it is none."""
-    cells = _APART.split(row.strip()) if len(row) < MAX_LINE else []
-    if len(cells) <= MIN_COLUMNS or not _name(cells[0]) or len(head) >= MAX_LINE:
+    begun = _BEGUN.match(row)
+    if begun is None or not _name(begun[1]) or max(len(head), len(row)) >= MAX_LINE:
+        return []
+    cells = _APART.split(row.strip())
+    if len(cells) <= MIN_COLUMNS:
         return []
     names = _APART.split(head.strip())
     names = [b"", *names] if len(names) == len(cells) - 1 else names

@@ -18,6 +18,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from gomem.sources.packaged import text_beside
 
@@ -61,9 +62,14 @@ def prometheus_name(metric: str) -> str:
 
 
 @cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(text_beside("gomem.inputs", "metrics", "names.toml"))
+
+
+@cache
 def meanings() -> dict[str, Meaning]:
     """Return every Go name that a page can have, without a prefix, and its meaning."""
-    table = tomllib.loads(text_beside("gomem.inputs", "metrics", "names.toml"))
+    table = _tables()
     of_exporters = (
         (f"{start}{n}", f) for by, start in EXPORTERS.items() for n, f in table[by].items()
     )
@@ -91,7 +97,7 @@ _STARTS = ("go_", "process_runtime_", "process_", RUNTIME_PREFIX)
 @cache
 def fields_written_with(name: str) -> frozenset[str]:
     """Return the fields that the exporter of a name, without a prefix, writes; empty if unknown."""
-    table = tomllib.loads(text_beside("gomem.inputs", "metrics", "names.toml"))
+    table = _tables()
     found = (
         frozenset(table[by].values())
         for by, start in EXPORTERS.items()
